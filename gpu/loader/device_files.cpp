@@ -22,7 +22,7 @@ bool is_device_file(std::string_view path, unsigned devices) {
   unsigned ordinal = 0;
   const auto [end, error] = std::from_chars(path.data(), path.data() + path.size(), ordinal);
   const bool number = error == std::errc() && end == path.data() + path.size();
-  return number && (ordinal == 0 || path.front() != '0') && ordinal < devices;
+  return number && (path.size() == 1 || path.front() != '0') && ordinal < devices;
 }
 
 namespace {
