@@ -1,16 +1,12 @@
 // /dev/null stands for the files of GPUs, where the system has none.
 #include "gpu/loader/device_files.hpp"
 
-#include <fcntl.h>
-
 #include <charconv>
 
 #include "gpu/loader/exported.hpp"
 #include "gpu/loader/host.hpp"
 #include "gpu/loader/replacement.hpp"
 #include "gpu/loader/variables.hpp"
-
-struct stat;
 
 namespace inflight::loader {
 
