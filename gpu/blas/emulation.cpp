@@ -7,12 +7,14 @@ using namespace inflight::blas;
 
 namespace {
 
-constexpr bool any(const void*) { return true; }
+template <class T>
+constexpr bool is_any(T) {
+  return true;
+}
 constexpr bool is_strategy(int strategy) { return strategy >= 0 && strategy <= 2; }
 constexpr bool is_control(int control) { return control == 0 || control == 1; }
 constexpr bool is_mask(int mask) { return mask >= 0 && mask <= 0xffff; }
 constexpr bool is_count(int count) { return count >= 0; }
-constexpr bool is_offset(int) { return true; }
 
 }  // namespace
 
@@ -34,5 +36,5 @@ INFLIGHT_EMULATION(EmulationStrategy, strategy, is_strategy)
 INFLIGHT_EMULATION(EmulationSpecialValuesSupport, special_values, is_mask)
 INFLIGHT_EMULATION(FixedPointEmulationMantissaControl, mantissa_control, is_control)
 INFLIGHT_EMULATION(FixedPointEmulationMaxMantissaBitCount, most_mantissa_bits, is_count)
-INFLIGHT_EMULATION(FixedPointEmulationMantissaBitOffset, mantissa_bit_offset, is_offset)
-INFLIGHT_EMULATION(FixedPointEmulationMantissaBitCountPointer, mantissa_bits, any)
+INFLIGHT_EMULATION(FixedPointEmulationMantissaBitOffset, mantissa_bit_offset, is_any)
+INFLIGHT_EMULATION(FixedPointEmulationMantissaBitCountPointer, mantissa_bits, is_any)

@@ -3,7 +3,6 @@
 
 #include <charconv>
 
-#include "gpu/loader/exported.hpp"
 #include "gpu/loader/host.hpp"
 #include "gpu/loader/replacement.hpp"
 #include "gpu/loader/variables.hpp"
@@ -24,20 +23,13 @@ bool is_device_file(std::string_view path, unsigned devices) {
 namespace {
 
 unsigned device_count = 1;
-int* (*errno_place)() = nullptr;
-
-int result_of(long value) {
-  if (value >= 0) return 0;
-  *errno_place() = static_cast<int>(-value);
-  return -1;
-}
 
 // Calls ask(path), and if there is no such file, and it is a GPU's, ask("/dev/null").
 template <class Ask>
 int asked(const char* path, Ask ask) {
   const long found = ask(path);
-  return result_of(found < 0 && path && is_device_file(path, device_count) ? ask("/dev/null")
-                                                                           : found);
+  return as_c_result(found < 0 && path && is_device_file(path, device_count) ? ask("/dev/null")
+                                                                             : found);
 }
 
 int stat_file(const char* path, struct stat* to) {
@@ -62,14 +54,11 @@ void keep_device_count(const char* const* environment) {
 }
 
 void show_device_files(const link_map& c_library) {
-  errno_place = reinterpret_cast<int* (*)()>(exported(c_library, "__errno_location"));
-  if (!errno_place) return;
-  const auto replace = [&](std::string_view name, auto* with) {
-    replace_function(c_library, name, reinterpret_cast<const void*>(with));
-  };
-  replace("stat", stat_file);
-  replace("__xstat", stat_file_of_version);  // for programs built with glibc before 2.33
-  replace("access", access_file);
+  const Replacements replacements(c_library);
+  replacements.replace("stat", stat_file);
+  replacements.replace("__xstat",
+                       stat_file_of_version);  // for programs built with glibc before 2.33
+  replacements.replace("access", access_file);
 }
 
 }  // namespace inflight::loader

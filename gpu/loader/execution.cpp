@@ -5,9 +5,7 @@
 #include <fcntl.h>
 
 #include <cerrno>
-#include <string_view>
 
-#include "gpu/loader/exported.hpp"
 #include "gpu/loader/host.hpp"
 #include "gpu/loader/inherited_variables.hpp"
 #include "gpu/loader/replacement.hpp"
@@ -19,7 +17,6 @@ using Words = char* const*;
 
 constexpr std::size_t most_variables = 1024;  // larger environments are passed on unchanged
 constinit InheritedVariables inherited;
-int* (*errno_place)() = nullptr;
 
 // start(environment) returns only on failure, with the negated error number.
 template <class Start>
@@ -34,8 +31,7 @@ int with_inherited(Words environment, Start start) {
     inherited.join(environment, joined);
     result = start(const_cast<Words>(joined));
   }
-  *errno_place() = static_cast<int>(-result);
-  return -1;
+  return as_c_result(result);
 }
 
 int execve(const char* path, Words arguments, Words environment) {
@@ -50,8 +46,7 @@ int execveat(int folder, const char* path, Words arguments, Words environment, i
 int fexecve(int file, Words arguments, Words environment) {
   if (file >= 0 && arguments && environment)
     return execveat(file, "", arguments, environment, AT_EMPTY_PATH);
-  *errno_place() = EINVAL;
-  return -1;
+  return as_c_result(-EINVAL);
 }
 
 }  // namespace
@@ -59,14 +54,10 @@ int fexecve(int file, Words arguments, Words environment) {
 void keep_inherited_variables(const char* const* environment) { inherited.keep(environment); }
 
 void pass_variables_to_children(const link_map& c_library) {
-  errno_place = reinterpret_cast<int* (*)()>(exported(c_library, "__errno_location"));
-  if (!errno_place) return;
-  const auto replace = [&](std::string_view name, auto* with) {
-    replace_function(c_library, name, reinterpret_cast<const void*>(with));
-  };
-  replace("execve", execve);
-  replace("execveat", execveat);
-  replace("fexecve", fexecve);
+  const Replacements replacements(c_library);
+  replacements.replace("execve", execve);
+  replacements.replace("execveat", execveat);
+  replacements.replace("fexecve", fexecve);
 }
 
 }  // namespace inflight::loader

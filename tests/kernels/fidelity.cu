@@ -4,9 +4,10 @@
 // stderr: ^power\(float\*\)$
 // stderr: ^    exact +[0-9,]+ +[0-9,]+ +[0-9.]+ %$
 // stderr: ^    by a model +2 +64 +[0-9.]+ %$
-// stderr: ^      ex2\.approx\.ftz\.f32: approximate functions were compared only with an H100 and
-// an H200$ stderr: ^      mov\.u64: clocks count instructions$ The output of `--fidelity` for a
-// kernel with an approximation and a clock, on a device that was not measured.
+// stderr: ^      ex2\.approx\.ftz\.f32: approximate functions were compared only with an H
+// stderr: ^      mov\.u64: clocks count instructions$
+// The output of `--fidelity` for a kernel with an approximation and a clock, on a device that was
+// not measured.
 #include <cstdio>
 
 __global__ void power(float* x) {
