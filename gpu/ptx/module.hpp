@@ -177,6 +177,7 @@ struct Module {
   int version_major = 0, version_minor = 0;
   std::string_view target;  // "sm_90a"
   int target_number = 0;    // 90
+  bool debug = false;       // .target has `debug`: the assembler must not optimise
   unsigned address_size = 64;
   std::vector<Variable> variables;
   std::vector<Function> functions;

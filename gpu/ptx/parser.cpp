@@ -132,6 +132,7 @@ bool Parser::target() {
       std::from_chars(text.data() + text.find('_') + 1, text.data() + text.size(),
                       module_.target_number);
     }
+    module_.debug |= text == "debug";
   } while (lex_.accept(','));
   return true;
 }

@@ -174,6 +174,8 @@ void Decoder::lower(const Instruction& what) {
   }
   if (what.opcode == Opcode::unknown)
     return builder_.refuse(in, why_unknown(function_, builder_.instruction()));
+  if (what.contracted) return;
+  if (const auto* joined = what.as<Contraction>()) return contraction(in, lo, *joined);
   const Row* row = find_row(in);
   if (!row) return builder_.refuse(in, "not supported by the software GPU");
   if (row->lower) {
@@ -184,6 +186,23 @@ void Decoder::lower(const Instruction& what) {
   } else if (!bind(in, lo, *row)) {
     return;
   }
+  lo.finish();
+}
+
+// The sum is the fma of the same type, with the signs of the two terms as further modifiers.
+void Decoder::contraction(const ptx::Instruction& in, Lowering& lo, const Contraction& joined) {
+  ptx::Instruction fma = in;
+  fma.opcode = Opcode::fma;
+  fma.mods.insert(ptx::Mod::rn);
+  if (joined.minus_product) fma.mods.insert(ptx::Mod::minus_product);
+  if (joined.minus_addend) fma.mods.insert(ptx::Mod::minus_addend);
+  const Row& row = *find_row(fma);
+  const ptx::Type type = row.operands[0];
+  const Ref d = lo.destination(lo.operands[0], type), a = lo.source(*joined.factors[0], type),
+            b = lo.source(*joined.factors[1], type), c = lo.source(*joined.addend, type);
+  if (d == no_ref || a == no_ref || b == no_ref || c == no_ref) return;
+  Op& op = lo.emit(row.handler);
+  op.d = d, op.a = a, op.b = b, op.c = c;
   lo.finish();
 }
 

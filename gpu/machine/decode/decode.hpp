@@ -27,6 +27,7 @@ class Decoder {
   void translate(const Instruction& what);
   void lower(const Instruction& what);
   bool bind(const ptx::Instruction& in, Lowering& lo, const Row& row);
+  void contraction(const ptx::Instruction& in, Lowering& lo, const Contraction& joined);
   void branch(const Instruction& what);
   void branch_table(const ptx::Instruction& in, Lowering& lo);
   void call(const ptx::Instruction& in, Lowering& lo);

@@ -16,6 +16,15 @@ void default_rows(Rows& rows) {
   binaries<O, With<>, Double<F>, f64>(rows);
 }
 
+// The sums of contractions (instruction/contraction.hpp).
+template <bool MinusProduct, bool MinusAddend, Mod... Signs>
+void contraction_rows(Rows& rows) {
+  using F = RealSignedFma<MinusProduct, MinusAddend>;
+  single_rows<fma, 3, F, false, With<Mod::rn, Signs...>, Mod::rn>(rows);
+  single_rows<fma, 3, F, true, With<Mod::rn, Mod::sat, Signs...>, Mod::rn>(rows);
+  ternaries<fma, With<Mod::rn, Signs...>, Double<F>, f64>(rows);
+}
+
 // --- min, max: -0 is less than +0; a number wins over a NaN except with .NaN (PTX ISA, "min") ---
 
 template <class T>
@@ -159,6 +168,9 @@ void floating_rows(Rows& rows) {
   default_rows<add, RealAdd>(rows);
   default_rows<sub, RealSub>(rows);
   default_rows<mul, RealMul>(rows);
+  contraction_rows<true, false, Mod::minus_product>(rows);
+  contraction_rows<false, true, Mod::minus_addend>(rows);
+  contraction_rows<true, true, Mod::minus_product, Mod::minus_addend>(rows);
   extreme_rows<Opcode::min, Lesser>(rows);
   extreme_rows<Opcode::max, Greater>(rows);
   sign_rows(rows);

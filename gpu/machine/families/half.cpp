@@ -112,6 +112,30 @@ void fma_rows(Rows& rows) {
   both_rows<fma, 3, Bf16, With<rn, relu>, HalfOp<Bf16, HalfFma, false, Clamp::relu>>(rows);
 }
 
+// The sums of contractions (instruction/contraction.hpp), with negated terms. No result has a NaN's
+// sign.
+template <class F, U32 Product, U32 Addend>
+struct HalfSigned {
+  [[gnu::always_inline]] U32 operator()(U32 a, U32 b, U32 c) const {
+    return F{}(a ^ Product, b, c ^ Addend);
+  }
+};
+template <bool MinusProduct, bool MinusAddend, Mod... Signs>
+void contraction_rows(Rows& rows) {
+  using enum Mod;
+  constexpr U32 product = MinusProduct ? 0x8000 : 0, addend = MinusAddend ? 0x8000 : 0;
+  both_rows<fma, 3, F16, With<rn, Signs...>,
+            HalfSigned<HalfOp<F16, HalfFma, false, Clamp::none>, product, addend>>(rows);
+  both_rows<fma, 3, F16, With<rn, ftz, Signs...>,
+            HalfSigned<HalfOp<F16, HalfFma, true, Clamp::none>, product, addend>>(rows);
+  both_rows<fma, 3, F16, With<rn, sat, Signs...>,
+            HalfSigned<HalfOp<F16, HalfFma, false, Clamp::sat>, product, addend>>(rows);
+  both_rows<fma, 3, F16, With<rn, ftz, sat, Signs...>,
+            HalfSigned<HalfOp<F16, HalfFma, true, Clamp::sat>, product, addend>>(rows);
+  both_rows<fma, 3, Bf16, With<rn, Signs...>,
+            HalfSigned<HalfOp<Bf16, HalfFma, false, Clamp::none>, product, addend>>(rows);
+}
+
 // --- minima and maxima: on magnitudes ordered as integers (PTX ISA, "min") ---
 
 // A half as an integer in the same order, -0 below +0.
@@ -195,6 +219,9 @@ void half_rows(Rows& rows) {
   sum_rows<mul, HalfMul>(rows);
   sum_rows<mul, HalfMul, Mod::rn>(rows);
   fma_rows(rows);
+  contraction_rows<true, false, Mod::minus_product>(rows);
+  contraction_rows<false, true, Mod::minus_addend>(rows);
+  contraction_rows<true, true, Mod::minus_product, Mod::minus_addend>(rows);
   extreme_rows<min, LesserHalf>(rows);
   extreme_rows<max, GreaterHalf>(rows);
   sign_rows<Opcode::abs, HalfAbs>(rows);

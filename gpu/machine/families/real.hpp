@@ -117,6 +117,17 @@ struct RealFma {
     return __builtin_fmaf(a * 0x1p64f, b, c * 0x1p64f);
   }
 };
+// An fma of which one term or both are negated. An f64 NaN keeps its sign.
+template <bool MinusProduct, bool MinusAddend>
+struct RealSignedFma {
+  template <class T>
+  T operator()(T a, T b, T c) const {
+    return RealFma{}(MinusProduct ? -a : a, b, MinusAddend ? -c : c);
+  }
+  static float scaled(float a, float b, float c) {
+    return RealFma::scaled(MinusProduct ? -a : a, b, MinusAddend ? -c : c);
+  }
+};
 struct RealRcp {
   template <class T>
   T operator()(T a) const {

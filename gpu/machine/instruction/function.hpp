@@ -19,7 +19,7 @@ struct Function {
   std::vector<bool> held;
 
   // Storage for the instructions' spans.
-  std::vector<RegisterUse> registers;
+  std::vector<RegisterUse> registers, contracted;
   std::vector<MemoryOperand> memory;
 };
 

@@ -216,9 +216,17 @@ struct TextureQueryUse {
   bool surface = false;
 };
 
+// An add or sub that one instruction computes together with a mul before it, rounding once: factors
+// [0] * [1] + addend, each term perhaps negated. See contraction.hpp.
+struct Contraction {
+  std::array<const ptx::Operand*, 2> factors{};
+  const ptx::Operand* addend = nullptr;
+  bool minus_product = false, minus_addend = false;
+};
+
 using Detail = std::variant<std::monostate, Fence, BarrierUse, CollectiveUse, MbarrierUse, CopyUse,
                             GroupUse, MatrixUse, TensorUse, WgmmaUse, WgmmaGroupUse, MapFieldUse,
-                            TextureUse, SurfaceUse, TextureQueryUse>;
+                            TextureUse, SurfaceUse, TextureQueryUse, Contraction>;
 
 struct Instruction {
   const ptx::Instruction* text = nullptr;  // as written: modifiers, types, line
@@ -233,6 +241,7 @@ struct Instruction {
   bool follows_multiplies = false;
   // Reads an accumulator at a place where the assembler inserts a wait for the wgmma.
   bool awaits_multiplies = false;
+  bool contracted = false;  // a mul that is only part of sums: they compute it
   Detail detail;
 
   // The fields of kind T; null if the instruction is of another kind.
