@@ -15,8 +15,8 @@
 #include "gpu/cuda/core/profiles.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/settings.hpp"
-#include "gpu/cuda/core/stream/inner_recording.hpp"
 #include "gpu/cuda/core/stream/event.hpp"
+#include "gpu/cuda/core/stream/inner_recording.hpp"
 #include "gpu/cuda/core/stream/operations.hpp"
 #include "gpu/machine/launch/check.hpp"
 #include "gpu/machine/launch/occupancy.hpp"
@@ -314,6 +314,7 @@ Status launch(Stream& stream, const abi::LaunchConfig& config, const void* funct
   work->cooperative = options.cooperative;
   work->programmatic = options.programmatic;
   work->priority = options.priority;
+  if (!captured) work->textures = Core::get().texture_objects.snapshot();
   work->updatable = options.updatable;
   if (options.event_at_begin && !captured)
     return launch_recording_begin(stream, std::move(*work), *options.event);

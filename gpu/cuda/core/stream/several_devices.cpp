@@ -32,6 +32,7 @@ Result<Prepared> prepare(const DeviceLaunch& launch) {
                           dim3_of(launch.block), launch.arguments, nullptr, launch.dynamic_shared);
   if (!work) return tl::unexpected(work.error());
   work->cooperative = true;
+  work->textures = Core::get().texture_objects.snapshot();
   const Status status = check(*work, (*stream)->device());
   if (status != Status::success) return fail(status);
   return Prepared{std::move(*stream), std::move(*work)};

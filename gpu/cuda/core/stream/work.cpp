@@ -71,7 +71,7 @@ void run_kernel(const KernelWork& work, Stream& stream) {
   launch.id = core.next_launch();
   launch.stream = stream.number();
   launch.cancel = &device.cancel;
-  launch.textures = core.texture_objects.snapshot();
+  launch.textures = work.textures ? work.textures : core.texture_objects.snapshot();
   call_launch_hook();
   launch.clock = &device.clock;
   const GraphKernels::Here* const at = GraphKernels::here();

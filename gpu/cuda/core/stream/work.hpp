@@ -13,6 +13,7 @@
 #include "gpu/cuda/core/memory/transfer.hpp"
 #include "gpu/cuda/core/stream/library_work.hpp"
 #include "gpu/cuda/core/stream/value_operations.hpp"
+#include "gpu/texture/table.hpp"
 
 namespace inflight::cuda {
 
@@ -35,6 +36,8 @@ struct KernelWork {
   std::shared_ptr<UpdatableNode> updatable;    // if kernels may change the node
   std::shared_ptr<const Partition> partition;  // its green context's; or null
   std::shared_ptr<InnerRecording> at_begin;    // reached once all blocks have begun; or null
+  // The objects at the launch, which the kernel may read even if they are destroyed before it runs.
+  std::shared_ptr<const texture::Table> textures;  // null for a graph's node: those when it runs
 };
 struct HostWork {
   void (*function)(void*) = nullptr;
