@@ -228,6 +228,40 @@ void perform(const Fill& fill) {
       fill_row(static_cast<char*>(fill.to) + (z * fill.rows + y) * fill.pitch, fill);
 }
 
+namespace {
+
+// The legacy streams of other devices between which a copy in a legacy stream copies. It is ordered
+// like work of theirs, before what they get later and behind what they got (CUDA guide,
+// "Peer-to-Peer Memory Copy"; recorded in tests/kernels/copy_between_null_streams.cu).
+class OtherNullStreams {
+ public:
+  OtherNullStreams(const Stream& stream, const Copy& copy) {
+    if (stream.kind() != Stream::Kind::legacy || Core::get().device_count() == 1) return;
+    for (const void* const side : {static_cast<const void*>(copy.to), copy.from}) {
+      const auto found = Core::get().memory.find(address_of(side));
+      if (!found || found->kind != machine::AllocationKind::device) continue;
+      if (found->device == stream.device().ordinal) continue;
+      const auto other = Core::get().device(found->device).legacy();
+      if (std::find(streams_.begin(), streams_.end(), other) == streams_.end())
+        streams_.push_back(other);
+    }
+  }
+  // To wait for.
+  std::vector<Ticket> reached() const {
+    std::vector<Ticket> tickets;
+    for (const auto& other : streams_) tickets.push_back(other->mark([] {}));
+    return tickets;
+  }
+  void wait_for(const Ticket& copy) const {
+    for (const auto& other : streams_) other->mark([] {}, {copy});
+  }
+
+ private:
+  std::vector<std::shared_ptr<Stream>> streams_;
+};
+
+}  // namespace
+
 Status copy(Stream& stream, const Copy& request, bool asynchronous, SourceOrder order) {
   if (Status status = check(request); status != Status::success) return status;
   if (Status status = check_access(request, current_device()); status != Status::success)
@@ -253,7 +287,9 @@ Status copy(Stream& stream, const Copy& request, bool asynchronous, SourceOrder 
   }
   std::shared_ptr<std::vector<char>> staged;
   if (staging == Staging::snapshot) staged = snapshot(work);
-  stream.submit([work, staged, &stream] { perform(Work(work), stream); });
+  const OtherNullStreams others(stream, work);
+  others.wait_for(
+      stream.submit([work, staged, &stream] { perform(Work(work), stream); }, others.reached()));
   return Status::success;
 }
 
