@@ -1,4 +1,6 @@
 // Batches of small systems: factorizations, solutions, inverses, least squares.
+#include <cmath>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -17,11 +19,20 @@ struct Grid {
   T& operator()(Size i, Size j) const { return data[j * leading + i]; }
 };
 
+// x - a b, rounded once if real, as an H100 computes it.
+template <class T>
+T less_product(T x, T a, T b) {
+  if constexpr (std::is_floating_point_v<T>)
+    return std::fma(-a, b, x);
+  else
+    return x - a * b;
+}
+
 // P A = L U in place. Pivots count from 1. Null `pivots` means no row exchanges. Returns 0, or the
-// index of the first zero on U's diagonal.
+// index of the first zero on U's diagonal, where an H100 stops.
 template <class T>
 int factor(Grid<T> a, Size n, int* pivots) {
-  int info = 0;
+  for (Size k = 0; pivots && k < n; ++k) pivots[k] = int(k) + 1;
   for (Size k = 0; k < n; ++k) {
     Size best = k;
     for (Size i = k + 1; pivots && i < n; ++i)
@@ -29,15 +40,12 @@ int factor(Grid<T> a, Size n, int* pivots) {
     if (pivots) pivots[k] = int(best) + 1;
     if (best != k)
       for (Size j = 0; j < n; ++j) std::swap(a(k, j), a(best, j));
-    if (a(k, k) == T(0)) {
-      if (!info) info = int(k) + 1;
-      continue;
-    }
+    if (a(k, k) == T(0)) return int(k) + 1;
     for (Size i = k + 1; i < n; ++i) a(i, k) /= a(k, k);
     for (Size j = k + 1; j < n; ++j)
-      for (Size i = k + 1; i < n; ++i) a(i, j) -= a(i, k) * a(k, j);
+      for (Size i = k + 1; i < n; ++i) a(i, j) = less_product(a(i, j), a(i, k), a(k, j));
   }
-  return info;
+  return 0;
 }
 
 // Solves op(A) x = b for one right-hand side with the factors of A.
@@ -53,11 +61,11 @@ void solve_factored(Grid<const T> a, Size n, Operation op, const int* pivots, T*
   if (plain && pivots)
     for (Size k = 0; k < n; ++k) exchange(k);
   for (Size i = 0; i < n; ++i) {
-    for (Size j = 0; j < i; ++j) x[i] -= at(i, j) * x[j];
+    for (Size j = 0; j < i; ++j) x[i] = less_product(x[i], at(i, j), x[j]);
     if (!plain) x[i] /= at(i, i);
   }
   for (Size i = n - 1; i >= 0; --i) {
-    for (Size j = i + 1; j < n; ++j) x[i] -= at(i, j) * x[j];
+    for (Size j = i + 1; j < n; ++j) x[i] = less_product(x[i], at(i, j), x[j]);
     if (plain) x[i] /= at(i, i);
   }
   if (!plain && pivots)
@@ -186,7 +194,8 @@ Status getri(const Call& call, Size n, const T* const* a, Size lda, const int* p
     info[i] = 0;
     for (Size k = n - 1; k >= 0; --k)
       if (factors(k, k) == T(0)) info[i] = int(k) + 1;
-    if (!info[i]) invert_factored(factors, n, own, Grid<T>{c[i], ldc});
+    // Of a singular matrix the inverse has infinities and NaNs, as on an H100 up to 32 rows.
+    invert_factored(factors, n, own, Grid<T>{c[i], ldc});
     return true;
   });
 }
