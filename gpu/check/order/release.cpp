@@ -29,27 +29,68 @@ Release::Reach& Release::reach(Scope scope, std::uint64_t id) {
       reach_.begin(), reach_.end(), std::tuple(scope, id),
       [](const Reach& r, const auto& key) { return std::tuple(r.scope, r.id) < key; });
   if (at != reach_.end() && at->scope == scope && at->id == id) return *at;
-  return *reach_.insert(at, Reach{scope, id, {}});
+  return *reach_.insert(at, Reach{scope, id, everyone_});
 }
 
-// Calls add(Knowledge&) for all scopes up to `scope`, once where neighbours hold the same.
+const Knowledge* Release::find(Scope scope, std::uint64_t id) const {
+  for (const Reach& r : reach_)
+    if (r.scope == scope && r.id == id) return &r.knowledge;
+  return nullptr;
+}
+
+// Adds the same to several parts of a release, once where neighbours hold the same.
+class Release::Parts {
+ public:
+  explicit Parts(Release& of) : of_(of), loose_(of.loose_) { of.version_ = 0; }
+  template <class F>
+  void add_to(Knowledge& part, F&& add) {
+    const bool has_all = part.loose.same(loose_);
+    if (any_ && part.same(before_)) {
+      part = after_;
+    } else {
+      before_ = part;
+      add(part);
+      after_ = part;
+      any_ = true;
+    }
+    if (!has_all) return;
+    of_.loose_ = part.loose;
+    loose_done_ = true;
+  }
+  void add_to_loose() {
+    if (!loose_done_) of_.loose_.join(after_.loose);
+  }
+
+ private:
+  Release& of_;
+  const Clock loose_;  // before the change
+  Knowledge before_, after_;
+  bool any_ = false, loose_done_ = false;
+};
+
+// Calls add(Knowledge&) for all scopes up to `scope`. The widest mostly has all of loose_.
 template <class F>
 void Release::add_up_to(const Place& from, Scope scope, F&& add) {
-  version_ = 0;
-  Knowledge before, after;
-  bool first = true;
-  for (std::uint32_t s = 0; s <= static_cast<std::uint32_t>(scope); ++s) {
-    Reach& r = reach(static_cast<Scope>(s), id_at(from, static_cast<Scope>(s)));
-    if (!first && r.knowledge.same(before)) {
-      r.knowledge = after;
-      continue;
-    }
-    before = r.knowledge;
-    add(r.knowledge);
-    after = r.knowledge;
-    first = false;
-    loose_.join(after.loose);
-  }
+  Parts parts(*this);
+  for (auto s = static_cast<std::uint32_t>(scope) + 1; s-- > 0;)
+    parts.add_to(reach(static_cast<Scope>(s), id_at(from, static_cast<Scope>(s))).knowledge, add);
+  parts.add_to_loose();
+}
+
+template <class F>
+void Release::add_to_all(F&& add) {
+  Parts parts(*this);
+  parts.add_to(everyone_, add);
+  for (Reach& r : reach_) parts.add_to(r.knowledge, add);
+  parts.add_to_loose();
+}
+
+void Release::add_everywhere(const Knowledge& knowledge) {
+  add_to_all([&](Knowledge& k) { k.join(knowledge); });
+}
+
+void Release::raise_everywhere(Row row, Mask mask, Epoch epoch) {
+  add_to_all([&](Knowledge& k) { k.raise(row, mask, epoch); });
 }
 
 void Release::add(const Place& from, Scope scope, const Knowledge& knowledge) {
@@ -93,10 +134,14 @@ std::uint64_t Release::version() const {
 
 void Release::merge(const Release& other) {
   version_ = 0;
+  if (!other.everyone_.loose.empty()) add_everywhere(other.everyone_);
   // A block and its cluster mostly hold the same, so a result is reused where possible.
+  const Clock loose = loose_;
+  bool loose_done = false;
   Knowledge before, more, after;
   for (const Reach& r : other.reach_) {
     Knowledge& mine = reach(r.scope, r.id).knowledge;
+    const bool has_all = mine.loose.same(loose) && r.knowledge.loose.same(other.loose_);
     const bool again = mine.same(before) && r.knowledge.same(more);
     before = mine, more = r.knowledge;
     if (again)
@@ -104,32 +149,28 @@ void Release::merge(const Release& other) {
     else
       mine.join(more);
     after = mine;
+    if (!has_all) continue;
+    loose_ = mine.loose;
+    loose_done = true;
   }
-  everyone_.join(other.everyone_);
-  loose_.join(other.loose_);
+  if (!loose_done) loose_.join(other.loose_);
   other.relaxed_.add_to(loose_);
-}
-
-void Release::raise_everywhere(Row row, Mask mask, Epoch epoch) {
-  version_ = 0;
-  everyone_.raise(row, mask, epoch);
-  loose_.raise(row, mask, epoch);
 }
 
 Release::ByScope Release::acquired(const Place& reader) const {
   ByScope got;
   got[0] = everyone_;
-  acquire_loose(got[0]);
   const Knowledge* last = nullptr;
   for (std::uint32_t s = 0; s < scope_count; ++s) {
     if (s > 0) got[s] = got[s - 1];
-    const auto key = std::tuple(static_cast<Scope>(s), id_at(reader, static_cast<Scope>(s)));
-    const auto at = std::lower_bound(
-        reach_.begin(), reach_.end(), key,
-        [](const Reach& r, const auto& k) { return std::tuple(r.scope, r.id) < k; });
-    if (at == reach_.end() || std::tuple(at->scope, at->id) != key) continue;
-    if (!last || !last->same(at->knowledge)) got[s].join(at->knowledge);
-    last = &at->knowledge;
+    const Knowledge* const here =
+        find(static_cast<Scope>(s), id_at(reader, static_cast<Scope>(s)));
+    if (here && !last)
+      got[s] = *here;
+    else if (here && !last->same(*here))
+      got[s].join(*here);
+    if (s == 0 || (here && !last)) acquire_loose(got[s]);
+    if (here) last = here;
   }
   return got;
 }

@@ -49,11 +49,7 @@ class Release {
   }
   void merge(const Release& other);
   // Adds a copy or its completion, which an acquire of any scope gets.
-  void add_everywhere(const Knowledge& knowledge) {
-    version_ = 0;
-    everyone_.join(knowledge);
-    loose_.join(knowledge.loose);
-  }
+  void add_everywhere(const Knowledge& knowledge);
   void raise_everywhere(Row row, Mask mask, Epoch epoch);
 
   // What a thread at `reader` acquires, by the scope of its acquire pattern's last operation.
@@ -78,12 +74,16 @@ class Release {
     std::uint64_t id;  // the block, cluster or device
     Knowledge knowledge;
   };
+  class Parts;
   Reach& reach(Scope scope, std::uint64_t id);
+  const Knowledge* find(Scope scope, std::uint64_t id) const;
   template <class F>
   void add_up_to(const Place& from, Scope scope, F&& add);
-  std::vector<Reach> reach_;  // by scope and id
+  template <class F>
+  void add_to_all(F&& add);
+  std::vector<Reach> reach_;  // by scope and id; each includes everyone_
   Knowledge everyone_;
-  Clock loose_;
+  Clock loose_;  // includes all of the above. Where one of them has all of it, both are one object.
   RelaxedPublication relaxed_;         // in addition to loose_
   mutable std::uint64_t version_ = 0;  // 0: changed since the last version()
 };

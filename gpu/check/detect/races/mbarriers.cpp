@@ -135,7 +135,7 @@ void Races::perform(const MbarrierOp& op) {
       check_published(*block, m, op.who);
       if (m.unanswered.warp == warp) m.unanswered.mask &= ~mask;
       block->order.observe(m.order, warp, mask, order, scope);
-      observed(*block, m);
+      observed(*block, m, warp, mask);
       return;
     case Op::async_arrive_issued:
       check_published(*block, m, op.who);
@@ -190,8 +190,9 @@ void Races::phase_complete(Mbarrier& m) {
   }
 }
 
-// Removes copies whose completion a thread of the block has observed.
-void Races::observed(Block& block, Mbarrier& m) {
+// Removes copies whose completion a thread of the block has observed. These lanes are the first
+// that observe the phase, so no other thread has learnt more from it.
+void Races::observed(Block& block, Mbarrier& m, std::uint32_t warp, Mask observers) {
   if (!m.news) return;
   m.news = false;
   std::erase_if(m.owner->cluster->transactions, [&](const auto& copy) {
@@ -199,14 +200,16 @@ void Races::observed(Block& block, Mbarrier& m) {
            (!copy->destination || copy->destination == &block);
   });
   if (block.copies.empty()) return;
-  const order::Clock known = known_in(block);
-  std::erase_if(block.copies, [&](Copy& copy) {
-    if (copy.completion != Completion::thread_group) return false;
-    for (Mask m = copy.writing; m != 0; m &= m - 1)
-      if (known.covers(copy.by.row, m & -m, copy.by.epoch)) copy.writing &= ~(m & -m);
-    copy.reading = copy.writing;
-    return copy.writing == 0;
-  });
+  for (const auto& group : block.order.groups(warp)) {
+    if ((group.lanes & observers) == 0) continue;
+    const order::Clock& known = group.view->known.loose;
+    std::erase_if(block.copies, [&](Copy& copy) {
+      if (copy.completion != Completion::thread_group) return false;
+      copy.writing &= ~known.known(copy.by.row, copy.by.epoch);
+      copy.reading = copy.writing;
+      return copy.writing == 0;
+    });
+  }
 }
 
 }  // namespace inflight::check::races

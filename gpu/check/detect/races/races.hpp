@@ -75,7 +75,7 @@ class Races : public Listener {
   void perform(const MbarrierOp& op);
   void counted(Block& block, const MbarrierOp& op, Mbarrier& m);
   void phase_complete(Mbarrier& m);
-  void observed(Block& block, Mbarrier& m);
+  void observed(Block& block, Mbarrier& m, std::uint32_t warp, Mask observers);
 
   void grid_barrier(const Barrier& event, Block& block);
   void check_end(Block& block);
