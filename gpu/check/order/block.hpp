@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "gpu/check/order/arrivals.hpp"
 #include "gpu/check/order/copy_groups.hpp"
 #include "gpu/check/order/view.hpp"
 
@@ -26,6 +27,15 @@ class Mbarrier {
   friend class Block;
   Row row_ = 0;
   unsigned lane_ = 0;
+  // The arrivals from one block in one scope that arrived_ does not include yet.
+  struct Coming {
+    Place place;
+    Scope scope;
+    Arrivals arrivals;
+  };
+  Arrivals& coming(const Place& place, Scope scope);
+  void join_arrivals();
+  std::vector<Coming> coming_;
   Release arrived_, completed_;
   // The last observation of the completed phase, and the change of view that it caused.
   struct Observed {
@@ -39,10 +49,6 @@ class Mbarrier {
 
 // What threads publish when their earlier copies are complete, as of the instruction's issue.
 class LaterArrival {
- public:
-  Knowledge of(Mask lanes) const;
-
- private:
   friend class Block;
   Row block_ = 0;
   std::uint32_t warp_ = 0;
@@ -135,10 +141,11 @@ class Block {
   void init(Mbarrier& m);  // called on the owner
   void arrive(Mbarrier& m, std::uint32_t warp, Mask mask, Order order, Scope scope);
   // Arrivals that happen after their issue. The knowledge is captured at issue and passed to the
-  // static arrive() when the arrival happens. cp.async.mbarrier.arrive arrives when the earlier
+  // static arrive() when the arrival of some of these lanes happens. cp.async.mbarrier.arrive arrives when the earlier
   // copies of these threads are complete.
   LaterArrival arrival_with_copies(std::uint32_t warp, Mask mask);
-  static void arrive(Mbarrier& m, const Knowledge& later, const Place& issuer, Scope scope);
+  static void arrive(Mbarrier& m, const LaterArrival& later, Mask lanes, const Place& issuer,
+                     Scope scope);
   // A bulk copy that completes on an mbarrier publishes what its issuer knew at issue.
   Knowledge issue(std::uint32_t warp, unsigned lane);
   static void copied(Mbarrier& m, const Knowledge& issued) { m.arrived_.add_everywhere(issued); }

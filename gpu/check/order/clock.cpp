@@ -315,6 +315,40 @@ void Clock::raise_range(Row first, unsigned bits, Epoch epoch) {
   join(Clock(n));
 }
 
+// Of one row.
+Clock Clock::make_row(const Raises::Raise* first, const Raises::Raise* last) {
+  auto all = std::make_unique<Node::Lanes>();
+  all->of.fill(0);
+  for (const Raises::Raise* raise = first; raise != last; ++raise)
+    for (unsigned l = 0; l < lanes; ++l)
+      (*all)[l] = std::max((*all)[l], raise->mask >> l & 1 ? raise->epoch : 0);
+  Node* n = new Node;
+  n->prefix = first->row;
+  n->floor = *std::ranges::min_element(all->of);
+  n->top = *std::ranges::max_element(all->of);
+  if (n->floor != n->top) n->by_lane = std::move(all);
+  return Clock(n);
+}
+
+// Of rows in ascending order, of which there is at least one.
+Clock Clock::make_rows(const Raises::Raise* first, const Raises::Raise* last) {
+  const Row differ = first->row ^ last[-1].row;
+  if (differ == 0) return make_row(first, last);
+  const auto bits = static_cast<unsigned>(std::bit_width(differ));
+  const Row prefix = bits >= 64 ? 0 : first->row >> bits << bits;
+  const auto* const high = std::partition_point(first, last, [&](const Raises::Raise& raise) {
+    return (raise.row >> (bits - 1) & 1) == 0;
+  });
+  return make(prefix, bits, 0, make_rows(first, high), make_rows(high, last));
+}
+
+Clock::Clock(Raises& raises) {
+  auto& all = raises.all_;
+  if (all.empty()) return;
+  std::ranges::sort(all, {}, &Raises::Raise::row);
+  *this = make_rows(all.data(), all.data() + all.size());
+}
+
 std::size_t Clock::nodes() const {
   return node_ ? 1 + node_->child[0].nodes() + node_->child[1].nodes() : 0;
 }

@@ -7,16 +7,38 @@
 #pragma once
 #include <cstddef>
 #include <utility>
+#include <vector>
 
 #include "gpu/check/order/actor.hpp"
 
 namespace inflight::order {
+
+// Raises of a clock, to be made at once.
+class Raises {
+ public:
+  void raise(Row row, Mask mask, Epoch epoch) {
+    if (epoch != 0 && mask != 0) all_.push_back({row, mask, epoch});
+  }
+  std::size_t size() const { return all_.size(); }
+  void clear() { all_.clear(); }
+
+ private:
+  friend class Clock;
+  struct Raise {
+    Row row;
+    Mask mask;
+    Epoch epoch;
+  };
+  std::vector<Raise> all_;
+};
 
 class Clock {
  public:
   Clock() = default;
   Clock(const Clock& other) : node_(other.node_) { retain(); }
   Clock(Clock&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
+  // A clock with these raises alone. Sorts them.
+  explicit Clock(Raises& raises);
   Clock& operator=(Clock other) noexcept {
     std::swap(node_, other.node_);
     return *this;
@@ -53,6 +75,8 @@ class Clock {
   static bool includes(const Node* a, const Node* b, Epoch floor);  // floor: of all rows of b
   static Node* given(Clock clock);
   static Clock owned(Node* of_joined, const Node* a, const Node* b);
+  static Clock make_row(const Raises::Raise* first, const Raises::Raise* last);
+  static Clock make_rows(const Raises::Raise* first, const Raises::Raise* last);
   static Clock make(Row prefix, unsigned bits, Epoch floor, Clock low, Clock high);
   Node* node_ = nullptr;
 };

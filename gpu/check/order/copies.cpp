@@ -68,6 +68,33 @@ void Block::init(Mbarrier& m) {
   m.lane_ = mbarriers_++ % lanes;
 }
 
+Knowledge Arrivals::take() {
+  Knowledge all = std::move(known_.front());
+  for (std::size_t i = 1; i < known_.size(); ++i) all.join(known_[i]);
+  Knowledge own;
+  own.order = own.loose = Clock(own_.order);
+  for (std::uint32_t s = 0; s < space_count; ++s) own.fenced[s] = Clock(own_.fenced[s]);
+  all.join(own);
+  known_.clear();
+  own_.order.clear();
+  for (Raises& each : own_.fenced) each.clear();
+  return all;
+}
+
+Arrivals& Mbarrier::coming(const Place& place, Scope scope) {
+  for (Coming& each : coming_)
+    if (each.place.block == place.block && each.scope == scope) {
+      if (each.arrivals.is_large()) arrived_.add(place, scope, each.arrivals.take());
+      return each.arrivals;
+    }
+  return coming_.emplace_back(Coming{place, scope, {}}).arrivals;
+}
+
+void Mbarrier::join_arrivals() {
+  for (Coming& each : coming_)
+    if (!each.arrivals.empty()) arrived_.add(each.place, each.scope, each.arrivals.take());
+}
+
 void Block::arrive(Mbarrier& m, std::uint32_t warp, Mask mask, Order order, Scope scope) {
   for (const Views::Group& g : warps_[warp].views.groups()) {
     const Mask part = g.lanes & mask;
@@ -78,7 +105,7 @@ void Block::arrive(Mbarrier& m, std::uint32_t warp, Mask mask, Order order, Scop
           m.arrived_.add(place_, static_cast<Scope>(s),
                          f->before.published(row_, warp, part, f->epoch));
     if (releases(order))
-      m.arrived_.add_published(place_, scope, *g.view, warp, part, epoch_);
+      m.coming(place_, scope).add(*g.view, row_, warp, part, epoch_);
     else
       m.arrived_.add_loose(g.view->published(row_, warp, part, epoch_).loose);
   }
@@ -95,23 +122,21 @@ LaterArrival Block::arrival_with_copies(std::uint32_t warp, Mask mask) {
   return later;
 }
 
-Knowledge LaterArrival::of(Mask lanes) const {
-  Knowledge all;
-  for (const Views::Group& g : groups_)
-    if (const Mask part = g.lanes & lanes) all.join(g.view->published(block_, warp_, part, epoch_));
-  all.raise(warp_row(block_, Part::group_copy, warp_), lanes, epoch_);
-  return all;
-}
-
 Knowledge Block::issue(std::uint32_t warp, unsigned lane) {
   return view(warp, lane).published(row_, warp, Mask{1} << lane, epoch_++);
 }
 
-void Block::arrive(Mbarrier& m, const Knowledge& later, const Place& issuer, Scope scope) {
-  m.arrived_.add(issuer, scope, later);
+void Block::arrive(Mbarrier& m, const LaterArrival& later, Mask lanes, const Place& issuer,
+                   Scope scope) {
+  Arrivals& coming = m.coming(issuer, scope);
+  for (const Views::Group& g : later.groups_)
+    if (const Mask part = g.lanes & lanes)
+      coming.add(*g.view, later.block_, later.warp_, part, later.epoch_);
+  coming.raise(warp_row(later.block_, Part::group_copy, later.warp_), lanes, later.epoch_);
 }
 
 void Block::complete(Mbarrier& m) {
+  m.join_arrivals();
   m.arrived_.raise_everywhere(m.row_, Mask{1} << m.lane_, epoch_++);
   m.completed_ = m.arrived_;
   m.observed_ = {};

@@ -68,13 +68,15 @@ struct Snapshot {
     add_all(k, block, warp, mask, epoch);
     return k;
   }
-  // What they publish beyond `known`.
-  void add_all(Knowledge& k, Row block, std::uint32_t warp, Mask mask, Epoch epoch) const {
+  // What they publish beyond `known`. K: Knowledge, or what collects it
+  template <class K>
+  void add_all(K& k, Row block, std::uint32_t warp, Mask mask, Epoch epoch) const {
     k.raise(warp_row(block, Part::thread, warp), mask, epoch);
     add_own(k, block, warp, mask);
   }
   // The same without their own accesses.
-  void add_own(Knowledge& k, Row block, std::uint32_t warp, Mask mask) const {
+  template <class K>
+  void add_own(K& k, Row block, std::uint32_t warp, Mask mask) const {
     k.raise(together.row, together.lanes, together.epoch);
     for (std::uint32_t p = 0; p < copy_parts; ++p)
       if (waited[p] != 0) k.raise(warp_row(block, static_cast<Part>(p + 1), warp), mask, waited[p]);

@@ -97,14 +97,6 @@ void Release::add(const Place& from, Scope scope, const Knowledge& knowledge) {
   add_up_to(from, scope, [&](Knowledge& k) { k.join(knowledge); });
 }
 
-void Release::add_published(const Place& from, Scope scope, const Snapshot& by, std::uint32_t warp,
-                            Mask mask, Epoch epoch) {
-  add_up_to(from, scope, [&](Knowledge& k) {
-    k.join(by.known);
-    by.add_all(k, from.block, warp, mask, epoch);
-  });
-}
-
 void RelaxedPublication::add_to(Clock& loose) const {
   if (lane == 0) return;
   loose.join(knows);

@@ -39,9 +39,6 @@ class Release {
   }
   // Adds a release pattern whose first operation has this scope, by a thread at `from`.
   void add(const Place& from, Scope scope, const Knowledge& knowledge);
-  // The same for what these lanes publish (Snapshot::published).
-  void add_published(const Place& from, Scope scope, const Snapshot& by, std::uint32_t warp,
-                     Mask mask, Epoch epoch);
   // Adds to `loose` only, without any release pattern.
   void add_loose(const Clock& loose) {
     version_ = 0;

@@ -415,7 +415,7 @@ void History::arrive_later(Bar& bar, std::size_t index) {
   if (p.by)
     Block::copied(bar.clock, p.knows);
   else
-    Block::arrive(bar.clock, p.knows, p.place, p.scope);
+    Block::arrive(bar.clock, *p.arrival, p.lanes, p.place, p.scope);
   // The issuing thread's position. An acquiring thread knows a bulk copy's own nodes.
   for (std::size_t i = 0; i < p.nodes.size(); ++i)
     bar.arrived.push_back({p.nodes[i], p.scope, p.place, i > 0 && p.by.has_value()});
@@ -541,7 +541,8 @@ void History::wait(int t, std::uint32_t kind) {
     }
     default: {  // cp.async.mbarrier.arrive
       InFlight p;
-      p.knows = block(t).arrival_with_copies(me.warp, lane).of(lane);
+      p.arrival = block(t).arrival_with_copies(me.warp, lane);
+      p.lanes = lane;
       p.scope = Scope::cta;
       p.place = graph_->place(t);
       p.nodes = {n};

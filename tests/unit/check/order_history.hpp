@@ -48,7 +48,9 @@ class History {
     std::vector<Write> writes;
   };
   struct InFlight {
-    Knowledge knows;
+    Knowledge knows;                      // of a bulk copy's issue
+    std::optional<LaterArrival> arrival;  // of cp.async.mbarrier.arrive, by these lanes
+    Mask lanes = 0;
     std::vector<Node> nodes;  // of issue and copies
     Scope scope;
     Place place;

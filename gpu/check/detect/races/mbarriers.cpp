@@ -177,7 +177,7 @@ void Races::phase_complete(Mbarrier& m) {
   Block& owner = *m.owner;
   for (Mbarrier::Arrival& each : m.arrivals)
     if (const order::Mask lanes = std::exchange(each.arrived, 0))
-      order::Block::arrive(m.order, each.knows.of(lanes), each.place, each.scope);
+      order::Block::arrive(m.order, each.knows, lanes, each.place, each.scope);
   std::erase_if(m.arrivals, [](const Mbarrier::Arrival& each) { return each.expected == 0; });
   owner.order.complete(m.order);
   m.news = true;
