@@ -144,6 +144,7 @@ void BarrierState::complete() {
     if (of(w.block) != w.block->threads_)
       arrived_.raise(warp_row(w.block->row_, Part::thread, w.warp), w.mask, w.block->epoch_);
   for (const auto& [block, count] : threads) ++block->epoch_;
+  arrived_.unite();
   const auto halves = completed_halves_ = halves_.take();
   std::shared_ptr<const View> shared;
   Views::Change last;

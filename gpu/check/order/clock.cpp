@@ -9,6 +9,7 @@
 #include <new>
 #include <utility>
 
+#include "gpu/check/order/lane_epochs.hpp"
 #include "gpu/host/of_this_thread.hpp"
 
 namespace inflight::order {
@@ -72,7 +73,7 @@ constexpr bool same_range(Row a, Row b, unsigned bits) {
 
 struct Clock::Node {
   struct Lanes {
-    std::array<Epoch, lanes> of;
+    LaneEpochs of;
     Epoch operator[](std::size_t lane) const { return of[lane]; }
     Epoch& operator[](std::size_t lane) { return of[lane]; }
     static void* operator new(std::size_t) { return FreeList<sizeof(Lanes)>::allocate(); }
@@ -206,21 +207,14 @@ Clock::Node* Clock::joined(Node* a, Node* b) {
   if (!x.by_lane || !y.by_lane) flat.of.fill(x.by_lane ? y.floor : x.floor);
   const Node::Lanes &in_x = x.by_lane ? *x.by_lane : flat, &in_y = y.by_lane ? *y.by_lane : flat;
   Node::Lanes all;
-  Epoch not_x = 0, not_y = 0, least = always;
-  for (unsigned l = 0; l < lanes; ++l) {
-    all[l] = std::max(in_x[l], in_y[l]);
-    not_x |= all[l] ^ in_x[l];
-    not_y |= all[l] ^ in_y[l];
-  }
-  if (not_x == 0) return a;
-  if (not_y == 0) return b;
-  for (unsigned l = 0; l < lanes; ++l) least = std::min(least, all[l]);
-  const Epoch top = std::max(x.top, y.top);
+  const LaneJoin join = join_lanes(in_x.of, in_y.of, all.of);
+  if (join.is_a) return a;
+  if (join.is_b) return b;
   Node* n = new Node;
-  n->floor = least;
-  n->top = top;
+  n->floor = join.least;
+  n->top = std::max(x.top, y.top);
   n->prefix = x.prefix;
-  if (least != top) n->by_lane = std::make_unique<Node::Lanes>(all);
+  if (n->floor != n->top) n->by_lane.reset(new Node::Lanes(all));
   return n;
 }
 
@@ -317,16 +311,21 @@ void Clock::raise_range(Row first, unsigned bits, Epoch epoch) {
 
 // Of one row.
 Clock Clock::make_row(const Raises::Raise* first, const Raises::Raise* last) {
-  auto all = std::make_unique<Node::Lanes>();
-  all->of.fill(0);
-  for (const Raises::Raise* raise = first; raise != last; ++raise)
+  Node::Lanes all;
+  all.of.fill(0);
+  Mask any = 0;
+  Epoch top = 0;
+  for (const Raises::Raise* raise = first; raise != last; ++raise) {
     for (unsigned l = 0; l < lanes; ++l)
-      (*all)[l] = std::max((*all)[l], raise->mask >> l & 1 ? raise->epoch : 0);
+      all[l] = std::max(all[l], raise->mask >> l & 1 ? raise->epoch : 0);
+    any |= raise->mask;
+    top = std::max(top, raise->epoch);
+  }
   Node* n = new Node;
   n->prefix = first->row;
-  n->floor = *std::ranges::min_element(all->of);
-  n->top = *std::ranges::max_element(all->of);
-  if (n->floor != n->top) n->by_lane = std::move(all);
+  n->floor = ~any ? 0 : *std::ranges::min_element(all.of);
+  n->top = top;
+  if (n->floor != top) n->by_lane.reset(new Node::Lanes(all));
   return Clock(n);
 }
 

@@ -137,6 +137,7 @@ void Block::arrive(Mbarrier& m, const LaterArrival& later, Mask lanes, const Pla
 
 void Block::complete(Mbarrier& m) {
   m.join_arrivals();
+  m.arrived_.unite();
   m.arrived_.raise_everywhere(m.row_, Mask{1} << m.lane_, epoch_++);
   m.completed_ = m.arrived_;
   m.observed_ = {};

@@ -149,6 +149,23 @@ void Release::merge(const Release& other) {
   other.relaxed_.add_to(loose_);
 }
 
+void Release::unite() {
+  const Clock loose = loose_;
+  Knowledge before, after;
+  for (Reach& r : reach_) {
+    Knowledge& k = r.knowledge;
+    const bool has_all = k.loose.same(loose);
+    if (k.same(before)) {
+      k = after;
+    } else {
+      before = k;
+      k.unite();
+      after = k;
+    }
+    if (has_all) loose_ = k.loose;
+  }
+}
+
 Release::ByScope Release::acquired(const Place& reader) const {
   ByScope got;
   got[0] = everyone_;

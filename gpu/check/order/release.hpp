@@ -45,6 +45,8 @@ class Release {
     loose_.join(loose);
   }
   void merge(const Release& other);
+  // Makes equal clocks one object (Knowledge::unite).
+  void unite();
   // Adds a copy or its completion, which an acquire of any scope gets.
   void add_everywhere(const Knowledge& knowledge);
   void raise_everywhere(Row row, Mask mask, Epoch epoch);
