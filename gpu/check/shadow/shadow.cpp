@@ -47,9 +47,10 @@ void Shadow::row(const Judge& judge, Record& r, const Series& series,
   const auto first = static_cast<unsigned>(std::countr_zero(series.lanes));
   const unsigned last = 31u - static_cast<unsigned>(std::countl_zero(series.lanes));
   const std::uint64_t begin = series.at(first), end = series.at(last) + r.width;
-  const Mask upper = series.lanes >> first;
-  const bool whole = series.gap == 0 && series.step == r.width && (upper & (upper + 1)) == 0;
-  if (whole) {  // the series has no gaps
+  std::uint64_t upper = series.lanes >> first;
+  for (unsigned g = 0; g < series.gap; ++g) upper |= upper << (1u << g);
+  const bool whole = series.step << series.gap == r.width && (upper & (upper + 1)) == 0;
+  if (whole) {  // the bytes of the series have no gaps
     for (std::uint64_t n = begin / line_bytes; n * line_bytes < end; ++n) {
       const std::uint64_t start = n * line_bytes;
       r.bytes = ByteMask::range(

@@ -112,14 +112,18 @@ void Races::copy_of_threads(Block& block, const CopyIssued& event) {
     global_.copy(block.order, warp, {from, same, bytes, place, false}, block.conflicts);
   }
   report(event.who, block, Space::global);
-  if (!block.live_words.empty())
+  Copy copy;
+  std::uint64_t begin = ~std::uint64_t{0}, end = 0;
+  for (Mask m = event.who.mask; m != 0; m &= m - 1) {
+    const auto l = static_cast<unsigned>(std::countr_zero(m));
+    copy.from[l] = from[l] - to[l];
+    begin = std::min(begin, to[l]), end = std::max(end, to[l] + event.bytes);
+  }
+  if (block.living_in(begin, end - begin))
     for (Mask m = event.who.mask; m != 0; m &= m - 1)
       if (const std::uint64_t at = to[std::countr_zero(m)];
           const Mbarrier* const lives = block.living_in(at, event.bytes))
         reporter_.overwritten(event.who, *lives, at, event.bytes);
-  Copy copy;
-  for (Mask m = event.who.mask; m != 0; m &= m - 1)
-    copy.from[std::countr_zero(m)] = from[std::countr_zero(m)] - to[std::countr_zero(m)];
   block.shared.copy(
       block.order, warp,
       {to, distinct(event.who.mask, to, from, source_bytes), event.bytes, place, true},

@@ -1,6 +1,9 @@
 // Creates and removes blocks, and finds live mbarriers in their shared memory.
 #include "gpu/check/detect/races/state.hpp"
 
+#include <algorithm>
+#include <bit>
+
 namespace inflight::check::races {
 
 void Block::set_live(const Mbarrier& m, bool live) {
@@ -11,9 +14,11 @@ void Block::set_live(const Mbarrier& m, bool live) {
 }
 
 Mbarrier* Block::living_in(std::uint64_t address, std::uint64_t bytes) const {
-  for (std::uint64_t word = address / 8; word * 8 < address + bytes; ++word) {
-    if (word / 64 >= live_words.size()) return nullptr;
-    if (!(live_words[word / 64] >> word % 64 & 1)) continue;
+  const std::uint64_t end = std::min<std::uint64_t>((address + bytes + 7) / 8, live_words.size() * 64);
+  for (std::uint64_t word = address / 8; word < end; ++word) {
+    const std::uint64_t live = live_words[word / 64] >> word % 64;
+    word += live ? static_cast<unsigned>(std::countr_zero(live)) : 63 - word % 64;
+    if (!live || word >= end) continue;
     const auto found = mbarriers.find(static_cast<std::uint32_t>(word * 8));
     if (found != mbarriers.end()) return found->second.get();
   }

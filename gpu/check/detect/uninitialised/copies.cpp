@@ -1,4 +1,6 @@
 // Undefined bytes in copies, allocations and accesses by the host.
+#include <algorithm>
+
 #include "gpu/check/detect/uninitialised/uninitialised.hpp"
 
 namespace inflight::check::uninitialised {
@@ -6,27 +8,61 @@ namespace inflight::check::uninitialised {
 void Uninitialised::copy_issued(const CopyIssued& copy) {
   UndefinedBlock* const block = find(copy.who);
   if (!block) return;
-  copy.for_each_run([&](const CopyRun& run) { copy_run(copy, run, *block); });
+  // Adjacent runs of equal size, as the lanes of a warp copy them, are looked up together.
+  CopyRun all;
+  std::uint32_t each = 0;
+  const auto flush = [&] {
+    if (all.bytes == 0) return;
+    copy_over(copy, all, *block);
+    if (copy.of_values || copy.reduces || !is_undefined(copy, *block, all.source, all.source_bytes))
+      return;
+    CopyRun run = all;
+    run.bytes = each, run.source_bytes = std::min(each, all.source_bytes);
+    for (std::uint32_t done = 0; done < all.bytes; done += each) {
+      copy_undefined(copy, run, *block);
+      run.destination += each, run.source += each;
+    }
+  };
+  copy.for_each_run([&](const CopyRun& run) {
+    if (run.bytes == each && run.source_bytes == each && all.source_bytes == all.bytes &&
+        run.destination == all.destination + all.bytes && run.source == all.source + all.bytes) {
+      all.bytes += each, all.source_bytes += each;
+      return;
+    }
+    flush();
+    all = run;
+    each = run.bytes;
+  });
+  flush();
 }
 
-void Uninitialised::copy_run(const CopyIssued& copy, const CopyRun& run, UndefinedBlock& block) {
+bool Uninitialised::is_undefined(const CopyIssued& copy, const UndefinedBlock& block,
+                                 std::uint64_t source, std::uint64_t bytes) const {
+  if (copy.from == Space::global) return global_.undefined.has_any(source, bytes);
   const UndefinedBlock* const from =
       copy.from == Space::shared ? block.peer(copy.source_rank) : nullptr;
+  return from && from->shared.has_any(source, bytes);
+}
+
+// The bytes of the destination are written.
+void Uninitialised::copy_over(const CopyIssued& copy, const CopyRun& run, UndefinedBlock& block) {
   UndefinedBlock* const to = copy.to == Space::shared ? block.peer(copy.destination_rank) : nullptr;
-  const auto undefined = [&](std::uint64_t at, std::uint64_t bytes) {
-    if (copy.from == Space::global) return global_.undefined.has_any(at, bytes);
-    return from && from->shared.has_any(at, bytes);
-  };
   if (UndefinedBlock* const at = copy.to == Space::global ? &block : to; at && !at->pending.empty())
     settle(*at, copy.to, run.destination, run.bytes, copy.who);
   if (copy.to == Space::global)
     global_.write(run.destination, run.bytes);
   else if (to)
     write_shared(*to, run.destination, run.bytes);
-  if (copy.of_values || copy.reduces || !undefined(run.source, run.source_bytes)) return;
+}
+
+// The undefined bytes of one run stay undefined at the destination.
+void Uninitialised::copy_undefined(const CopyIssued& copy, const CopyRun& run,
+                                   UndefinedBlock& block) {
+  if (!is_undefined(copy, block, run.source, run.source_bytes)) return;
+  UndefinedBlock* const to = copy.to == Space::shared ? block.peer(copy.destination_rank) : nullptr;
   bool stored = false;
   for (std::uint32_t i = 0; i < run.source_bytes; ++i) {
-    if (!undefined(run.source + i, 1)) continue;
+    if (!is_undefined(copy, block, run.source + i, 1)) continue;
     if (to) to->shared.insert(run.destination + i, 1), to->copied.insert(run.destination + i, 1);
     if (copy.to != Space::global || !global_.known.has_any(run.destination + i, 1)) continue;
     global_.undefined.insert(run.destination + i, 1);

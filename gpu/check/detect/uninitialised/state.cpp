@@ -14,9 +14,22 @@ void each_lane(Mask mask, F f) {
   for (; mask != 0; mask &= mask - 1) f(static_cast<unsigned>(std::countr_zero(mask)));
 }
 
-// Whether all 32 lanes access one contiguous range, in the order of the lanes.
-bool one_range(const Access& a, Mask mask) {
-  return mask == ~Mask{0} && shadow::lanes_of(a.addresses, a.addresses[0], a.bytes) == mask;
+struct Range {
+  std::uint64_t begin = 0, bytes = 0;
+};
+
+// The contiguous range that these lanes access in their order, or no bytes if it is not one.
+Range one_range(const Access& a, Mask mask) {
+  if (mask == 0) return {};
+  const std::uint64_t begin = a.addresses[std::countr_zero(mask)];
+  if (mask == ~Mask{0}) {
+    const bool is_one = shadow::lanes_of(a.addresses, begin, a.bytes) == mask;
+    return {begin, is_one ? std::uint64_t{lanes} * a.bytes : 0};
+  }
+  std::uint64_t end = begin;
+  for (; mask != 0; mask &= mask - 1, end += a.bytes)
+    if (a.addresses[std::countr_zero(mask)] != end) return {};
+  return {begin, end - begin};
 }
 
 const UndefinedBlock* owner(const Access& a, const UndefinedBlock& block, unsigned lane) {
@@ -25,8 +38,9 @@ const UndefinedBlock* owner(const Access& a, const UndefinedBlock& block, unsign
 
 Mask global_lanes(const Access& a, const UndefinedGlobal& global, Mask mask, std::uint32_t from,
                   std::uint32_t bytes, Extent extent) {
-  if (one_range(a, mask) ? !global.undefined.has_any(a.addresses[0], std::uint64_t{lanes} * a.bytes)
-                         : global.undefined.has_none_near(a.addresses, mask, a.bytes))
+  const Range range = one_range(a, mask);
+  if (range.bytes ? !global.undefined.has_any(range.begin, range.bytes)
+                  : global.undefined.has_none_near(a.addresses, mask, a.bytes))
     return 0;
   Mask found = 0;
   each_lane(mask, [&](unsigned l) {
@@ -41,9 +55,10 @@ Mask global_lanes(const Access& a, const UndefinedGlobal& global, Mask mask, std
 Mask shared_lanes(const Access& a, const UndefinedBlock& block, Mask mask, std::uint32_t from,
                   std::uint32_t bytes, Extent extent) {
   if (!a.ranks && block.shared.empty()) return 0;
-  if (extent == Extent::any && !a.ranks && one_range(a, mask) &&
-      !block.shared.has_any(a.addresses[0], std::uint64_t{lanes} * a.bytes))
-    return 0;
+  if (extent == Extent::any && !a.ranks)
+    if (const Range range = one_range(a, mask);
+        range.bytes && !block.shared.has_any(range.begin, range.bytes))
+      return 0;
   Mask found = 0;
   each_lane(mask, [&](unsigned l) {
     const UndefinedBlock* const at = owner(a, block, l);
@@ -133,11 +148,13 @@ Mask undefined_lanes(const Access& a, const UndefinedGlobal& global, const Undef
 void write_lanes(const Access& a, UndefinedGlobal& global, UndefinedBlock& block, Mask mask) {
   switch (a.space) {
     case Space::global:
-      if (one_range(a, mask)) return global.write(a.addresses[0], std::uint64_t{lanes} * a.bytes);
+      if (const Range range = one_range(a, mask); range.bytes)
+        return global.write(range.begin, range.bytes);
       return each_lane(mask, [&](unsigned l) { global.write(a.addresses[l], a.bytes); });
     case Space::shared:
-      if (!a.ranks && one_range(a, mask))
-        return write_shared(block, a.addresses[0], std::uint64_t{lanes} * a.bytes);
+      if (!a.ranks)
+        if (const Range range = one_range(a, mask); range.bytes)
+          return write_shared(block, range.begin, range.bytes);
       return each_lane(mask, [&](unsigned l) {
         UndefinedBlock* const at = a.ranks ? block.peer(a.ranks[l]) : &block;
         if (at) write_shared(*at, a.addresses[l], a.bytes);

@@ -57,7 +57,10 @@ class Uninitialised : public PerBlock<UndefinedBlock> {
   void keep_derived(const Access& access, UndefinedBlock& block, const Origin& from, Mask lanes);
   void remember_store(const Access& access, const Origin& origin, Mask lanes);
   void remember(PlaceId place, Finding finding);  // of a kernel that stored an undefined value
-  void copy_run(const CopyIssued& copy, const CopyRun& run, UndefinedBlock& block);
+  bool is_undefined(const CopyIssued& copy, const UndefinedBlock& block, std::uint64_t source,
+                    std::uint64_t bytes) const;
+  void copy_over(const CopyIssued& copy, const CopyRun& run, UndefinedBlock& block);
+  void copy_undefined(const CopyIssued& copy, const CopyRun& run, UndefinedBlock& block);
 
   // reports.cpp
   void report(const Origin& s, const User& by);
