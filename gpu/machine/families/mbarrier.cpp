@@ -167,8 +167,21 @@ std::uint32_t phase_parity(const Warp& w, const Op* op, int l, bool parity) {
   return parity ? w.at<std::uint32_t>(op->b)[l] : mb::decode(w.at<std::uint64_t>(op->b)[l]).parity;
 }
 
+// Whether all lanes ask for one phase of one mbarrier.
+bool ask_alike(const Warp& w, const Op* op, const Mbarriers& m, bool parity) {
+  if (!m.one) return false;
+  const int first = std::countr_zero(w.mask);
+  std::uint64_t differ = 0;
+  if (parity)
+    each_lane(w.mask, [&, at = w.at<std::uint32_t>(op->b)](int l) { differ |= at[l] ^ at[first]; });
+  else
+    each_lane(w.mask, [&, at = w.at<std::uint64_t>(op->b)](int l) { differ |= at[l] ^ at[first]; });
+  return differ == 0;
+}
+
+// `alike_all`: the lanes ask_alike().
 void report_results(const Warp& w, const Op* op, const Mbarriers& m, bool parity,
-                    std::uint32_t done) {
+                    std::uint32_t done, bool alike_all) {
   if (op->count) done = 0;
   if (w.block->counts)
     w.block->counts->sums.mbarrier_tests += static_cast<std::uint64_t>(std::popcount(w.mask));
@@ -178,8 +191,8 @@ void report_results(const Warp& w, const Op* op, const Mbarriers& m, bool parity
   };
   for (std::uint32_t rest = w.mask; rest;) {
     const int first = std::countr_zero(rest);
-    std::uint32_t alike = 0;
-    each_lane(rest, [&](int l) {
+    std::uint32_t alike = alike_all && (done == 0 || done == w.mask) ? rest : 0;
+    each_lane(alike ? 0 : rest, [&](int l) {
       if (&m.word(l) == &m.word(first) && asked(l) == asked(first) &&
           (done >> l & 1) == (done >> first & 1))
         alike |= 1u << l;
@@ -206,7 +219,14 @@ bool leaves_in_flight(const Warp& w) {
 
 // Unless `settles`, what is in flight completes by itself alone.
 template <bool parity>
-std::uint32_t test(Warp& w, const Op* op, const Mbarriers& m, bool settles) {
+std::uint32_t test(Warp& w, const Op* op, const Mbarriers& m, bool settles, bool alike) {
+  if (alike) {
+    const int first = std::countr_zero(w.mask);
+    const auto is_done = [&] { return test_lane(w, op, m, first, parity).done; };
+    if (is_done()) return w.mask;
+    if (settles) settle_mbarrier(*w.block, &m.word(first));
+    return settles && is_done() ? w.mask : 0;
+  }
   std::uint32_t done = 0;
   // The last mbarrier that was settled and what it was then: until it changes nothing else is due.
   const Word* settled = nullptr;
@@ -227,9 +247,10 @@ const Op* run_test_wait(Warp& w, const Op* op) {
   Mbarriers m;
   if (!resolve(w, op, true, m)) return nullptr;
   advance_block(*w.block);
-  const std::uint32_t done = test<parity>(w, op, m, !leaves_in_flight(w));
+  const bool alike = ask_alike(w, op, m, parity);
+  const std::uint32_t done = test<parity>(w, op, m, !leaves_in_flight(w), alike);
   if (w.block->grid->observation) [[unlikely]]
-    report_results(w, op, m, parity, done);
+    report_results(w, op, m, parity, done, alike);
   w.set_predicate(op->d, done);
   if (done != w.mask) w.spin();
   return op + 1;
@@ -257,7 +278,8 @@ template <bool parity>
 const Op* run_try_wait(Warp& w, const Op* op) {
   Mbarriers m;
   if (!resolve(w, op, true, m)) return nullptr;
-  const std::uint32_t done = test<parity>(w, op, m, true) | (w.granted & w.mask);
+  const bool alike = ask_alike(w, op, m, parity);
+  const std::uint32_t done = test<parity>(w, op, m, true, alike) | (w.granted & w.mask);
   w.granted &= ~w.mask;
   if (!done && !w.worker->give_up && m.one) {
     const int first = std::countr_zero(w.mask);
@@ -265,7 +287,7 @@ const Op* run_try_wait(Warp& w, const Op* op) {
   }
   if (w.block->grid->observation) [[unlikely]] {
     report_waited(w, op, m, parity);
-    report_results(w, op, m, parity, done);
+    report_results(w, op, m, parity, done, alike);
   }
   w.set_predicate(op->d, done);
   if (done != w.mask) w.spin();
