@@ -92,11 +92,16 @@ void Races::map_used(Block& block, const CopyIssued& event) {
 }
 
 void Races::copy_of_threads(Block& block, const CopyIssued& event) {
-  std::uint64_t to[lanes], from[lanes];
+  std::uint64_t to[lanes], from[lanes], begin = ~std::uint64_t{0}, end = 0;
   std::array<std::uint32_t, lanes> source_bytes{};
+  Copy copy;
+  bool apart = true;  // each lane copies to higher addresses than the lane before
   event.for_each_run([&](const CopyRun& run) {
     to[run.lane] = run.destination, from[run.lane] = run.source;
     source_bytes[run.lane] = run.source_bytes;
+    copy.from[run.lane] = run.source - run.destination;
+    apart &= run.destination >= end;
+    begin = std::min(begin, run.destination), end = std::max(end, run.destination + event.bytes);
   });
   const std::uint32_t warp = event.who.warp;
   const PlaceId place = session_.places.of(event.who);
@@ -112,22 +117,13 @@ void Races::copy_of_threads(Block& block, const CopyIssued& event) {
     global_.copy(block.order, warp, {from, same, bytes, place, false}, block.conflicts);
   }
   report(event.who, block, Space::global);
-  Copy copy;
-  std::uint64_t begin = ~std::uint64_t{0}, end = 0;
-  for (Mask m = event.who.mask; m != 0; m &= m - 1) {
-    const auto l = static_cast<unsigned>(std::countr_zero(m));
-    copy.from[l] = from[l] - to[l];
-    begin = std::min(begin, to[l]), end = std::max(end, to[l] + event.bytes);
-  }
   if (block.living_in(begin, end - begin))
     for (Mask m = event.who.mask; m != 0; m &= m - 1)
       if (const std::uint64_t at = to[std::countr_zero(m)];
           const Mbarrier* const lives = block.living_in(at, event.bytes))
         reporter_.overwritten(event.who, *lives, at, event.bytes);
-  block.shared.copy(
-      block.order, warp,
-      {to, distinct(event.who.mask, to, from, source_bytes), event.bytes, place, true},
-      block.conflicts);
+  const Mask writing = apart ? event.who.mask : distinct(event.who.mask, to, from, source_bytes);
+  block.shared.copy(block.order, warp, {to, writing, event.bytes, place, true}, block.conflicts);
   // Copies of the same source to the same destination do not conflict.
   std::erase_if(block.conflicts, [&](const shadow::Conflict& c) {
     const auto same =
@@ -138,7 +134,8 @@ void Races::copy_of_threads(Block& block, const CopyIssued& event) {
         });
     return same != block.copies.end();
   });
-  if (const Clash clash = clash_of(event.who.mask, to, from, source_bytes); clash.a < lanes) {
+  const Clash clash = apart ? Clash{} : clash_of(event.who.mask, to, from, source_bytes);
+  if (clash.a < lanes) {
     shadow::Conflict c;
     c.why = shadow::Why::at_once;
     c.later.row = order::warp_row(block.order.row(), order::Part::group_copy, warp);
