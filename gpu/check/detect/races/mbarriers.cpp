@@ -26,6 +26,8 @@ void Races::check_published(Block& block, const Mbarrier& m, const Who& who) {
   for (const auto& group : block.order.groups(who.warp)) {
     const Mask part = group.lanes & who.mask;
     if (part == 0) continue;
+    // Mostly a barrier of the block has published it.
+    if (m.owner == &block && m.epoch <= group.view->met(block.order.row())) continue;
     if (group.view->knows(m.row, initialiser, m.epoch)) continue;
     if (m.fenced && group.view->known.loose.at(m.row, initialiser) >= m.epoch) continue;
     const bool own = m.owner == &block && m.who.warp == who.warp && part == m.who.mask;

@@ -18,18 +18,21 @@ struct Range {
   std::uint64_t begin = 0, bytes = 0;
 };
 
-// The contiguous range that these lanes access in their order, or no bytes if it is not one.
-Range one_range(const Access& a, Mask mask) {
+[[gnu::noinline]] Range range_of_some(const Access& a, Mask mask) {
   if (mask == 0) return {};
   const std::uint64_t begin = a.addresses[std::countr_zero(mask)];
-  if (mask == ~Mask{0}) {
-    const bool is_one = shadow::lanes_of(a.addresses, begin, a.bytes) == mask;
-    return {begin, is_one ? std::uint64_t{lanes} * a.bytes : 0};
-  }
   std::uint64_t end = begin;
   for (; mask != 0; mask &= mask - 1, end += a.bytes)
     if (a.addresses[std::countr_zero(mask)] != end) return {};
   return {begin, end - begin};
+}
+
+// The contiguous range that these lanes access in their order, or no bytes if it is not one.
+inline Range one_range(const Access& a, Mask mask) {
+  if (mask != ~Mask{0}) return range_of_some(a, mask);
+  const std::uint64_t begin = a.addresses[0];
+  const bool is_one = shadow::lanes_of(a.addresses, begin, a.bytes) == mask;
+  return {begin, is_one ? std::uint64_t{lanes} * a.bytes : 0};
 }
 
 const UndefinedBlock* owner(const Access& a, const UndefinedBlock& block, unsigned lane) {
