@@ -141,8 +141,8 @@ class Block {
   void init(Mbarrier& m);  // called on the owner
   void arrive(Mbarrier& m, std::uint32_t warp, Mask mask, Order order, Scope scope);
   // Arrivals that happen after their issue. The knowledge is captured at issue and passed to the
-  // static arrive() when the arrival of some of these lanes happens. cp.async.mbarrier.arrive arrives when the earlier
-  // copies of these threads are complete.
+  // static arrive() when the arrival of some of these lanes happens. cp.async.mbarrier.arrive
+  // arrives when the earlier copies of these threads are complete.
   LaterArrival arrival_with_copies(std::uint32_t warp, Mask mask);
   static void arrive(Mbarrier& m, const LaterArrival& later, Mask lanes, const Place& issuer,
                      Scope scope);

@@ -335,9 +335,8 @@ Clock Clock::make_rows(const Raises::Raise* first, const Raises::Raise* last) {
   if (differ == 0) return make_row(first, last);
   const auto bits = static_cast<unsigned>(std::bit_width(differ));
   const Row prefix = bits >= 64 ? 0 : first->row >> bits << bits;
-  const auto* const high = std::partition_point(first, last, [&](const Raises::Raise& raise) {
-    return (raise.row >> (bits - 1) & 1) == 0;
-  });
+  const auto* const high = std::partition_point(
+      first, last, [&](const Raises::Raise& raise) { return (raise.row >> (bits - 1) & 1) == 0; });
   return make(prefix, bits, 0, make_rows(first, high), make_rows(high, last));
 }
 

@@ -172,8 +172,7 @@ Release::ByScope Release::acquired(const Place& reader) const {
   const Knowledge* last = nullptr;
   for (std::uint32_t s = 0; s < scope_count; ++s) {
     if (s > 0) got[s] = got[s - 1];
-    const Knowledge* const here =
-        find(static_cast<Scope>(s), id_at(reader, static_cast<Scope>(s)));
+    const Knowledge* const here = find(static_cast<Scope>(s), id_at(reader, static_cast<Scope>(s)));
     if (here && !last)
       got[s] = *here;
     else if (here && !last->same(*here))

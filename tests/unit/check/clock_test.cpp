@@ -89,6 +89,28 @@ TEST(Clock, JoinsAsAMapDoes) {
   }
 }
 
+TEST(Clock, OfRaisesIsWhatTheyRaiseOneByOne) {
+  const std::vector<Row> rows = some_rows();
+  std::mt19937 random(11);
+  const auto below = [&](std::uint32_t n) { return random() % n; };
+  for (int round = 0; round < 300; ++round) {
+    Raises raises;
+    Clock expected;
+    for (std::uint32_t left = below(40); left > 0; --left) {
+      const Row row = rows[below(static_cast<std::uint32_t>(rows.size()))];
+      const Mask mask = below(3) ? static_cast<Mask>(random()) : ~Mask{0};
+      const Epoch epoch = below(9);
+      raises.raise(row, mask, epoch);
+      expected.raise(row, mask, epoch);
+    }
+    const Clock clock(raises);
+    for (const Row row : rows)
+      for (unsigned l = 0; l < lanes; ++l) ASSERT_EQ(clock.at(row, l), expected.at(row, l));
+    EXPECT_TRUE(clock.includes(expected));
+    EXPECT_TRUE(expected.includes(clock));
+  }
+}
+
 TEST(Clock, IsOneNodeForAnyNumberOfEndedLaunches) {
   Clock c;
   for (std::uint64_t launch = 0; launch < 4096; ++launch)

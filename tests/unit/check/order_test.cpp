@@ -231,6 +231,24 @@ TEST_F(Ordering, APhaseOfAnMbarrierPublishesItsCopies) {
   EXPECT_TRUE(conflicts.empty());
 }
 
+TEST_F(Ordering, APhaseOfAnMbarrierPublishesAllItsArrivals) {
+  // Each lane arrives on its own, and often, so that the arrivals are joined in several parts.
+  Mbarrier full;
+  block.init(full);
+  for (unsigned round = 0; round < 20; ++round)
+    for (unsigned l = 0; l < lanes; ++l) {
+      one(shared, block, 0, l, 4 * l, true);
+      block.arrive(full, 0, Mask{1} << l, Order::release, Scope::cta);
+    }
+  one(shared, block, 0, 3, 512, true);  // after its last arrival
+  block.complete(full);
+  block.observe(full, 1, all, Order::acquire, Scope::cta);
+  words(shared, block, 1, 0, false);
+  EXPECT_TRUE(conflicts.empty());
+  one(shared, block, 1, 3, 512, false);
+  EXPECT_EQ(conflicts.size(), 1u);
+}
+
 TEST_F(Ordering, ARelaxedAtomicDoesNotHideAPlainInitialisation) {
   one(shared, block, 0, 0, 0, true);
   one(shared, block, 0, 0, 0, true, true);

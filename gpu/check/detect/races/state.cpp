@@ -14,7 +14,8 @@ void Block::set_live(const Mbarrier& m, bool live) {
 }
 
 Mbarrier* Block::living_in(std::uint64_t address, std::uint64_t bytes) const {
-  const std::uint64_t end = std::min<std::uint64_t>((address + bytes + 7) / 8, live_words.size() * 64);
+  const std::uint64_t end =
+      std::min<std::uint64_t>((address + bytes + 7) / 8, live_words.size() * 64);
   for (std::uint64_t word = address / 8; word < end; ++word) {
     const std::uint64_t live = live_words[word / 64] >> word % 64;
     word += live ? static_cast<unsigned>(std::countr_zero(live)) : 63 - word % 64;
