@@ -68,20 +68,23 @@ std::int32_t addressed(std::int64_t i, const Dimension& along) {
   return static_cast<std::int32_t>(i);
 }
 
-Axis nearest(double x, std::int32_t offset, const Dimension& along) {
+Axis nearest(double x, std::int32_t offset, const Dimension& along, std::int32_t moved) {
   const int bits = coordinate_bits(along.size);
   const std::int64_t i =
-      along.normalized ? from_normalized(x, along, bits) >> bits : floor_of(from_texels(x));
+      along.normalized
+          ? (from_normalized(x, along, bits) + (std::int64_t{moved} << (bits - fraction_bits))) >>
+                bits
+          : floor_of(from_texels(x) + moved / double{whole});
   const std::int32_t texel = addressed(i + offset, along);
   return {{texel, texel}, 0};
 }
 
-Axis between(double x, std::int32_t offset, const Dimension& along) {
+Axis between(double x, std::int32_t offset, const Dimension& along, std::int32_t moved) {
   const int bits = coordinate_bits(along.size), cut = bits - fraction_bits;
   const std::int64_t steps =
       along.normalized ? (from_normalized(x, along, bits) + (std::int64_t{1} << (cut - 1))) >> cut
                        : floor_of(from_texels(x) * whole + 0.5);
-  const std::int64_t centred = steps - whole / 2, i = (centred >> fraction_bits) + offset;
+  const std::int64_t centred = steps + moved - whole / 2, i = (centred >> fraction_bits) + offset;
   const std::int32_t first = addressed(i, along), second = addressed(i + 1, along);
   if (first == second && mode_of(along) == Address::clamp) return {{first, first}, 0};
   return {{first, second}, static_cast<std::uint32_t>(centred & (whole - 1))};

@@ -26,7 +26,8 @@ struct Dimension {
 
 // Returns texel `i` after the address mode, or Axis::border.
 std::int32_t addressed(std::int64_t i, const Dimension& along);
-Axis nearest(double x, std::int32_t offset, const Dimension& along);
-Axis between(double x, std::int32_t offset, const Dimension& along);
+// `moved` is added to the coordinate, in 256ths of a texel.
+Axis nearest(double x, std::int32_t offset, const Dimension& along, std::int32_t moved = 0);
+Axis between(double x, std::int32_t offset, const Dimension& along, std::int32_t moved = 0);
 
 }  // namespace inflight::texture

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <utility>
 
@@ -62,14 +63,14 @@ Span sorted(const Span& span) {
 double length(const Span& span) {
   const auto [most, next, least] = sorted(span);
   if (!is_plain(most)) return most;
-  return sum_of_lengths(most, sum_of_lengths(scaled(next, 11, 3) / 32, least / 4));
+  return cut_to(sum_of_lengths(most, sum_of_lengths(scaled(next, 11, 3) / 32, least / 4)), 10);
 }
 // 11/16 of that. Each product is rounded once.
 double shortened_length(const Span& span) {
   const auto [most, next, least] = sorted(span);
   if (!is_plain(most)) return most;
-  return sum_of_lengths(cut_to(scaled(most, 11, 3) / 16, 10),
-                        sum_of_lengths(scaled(next, 121, 6) / 512, scaled(least, 11, 3) / 64));
+  const double others = sum_of_lengths(scaled(next, 121, 6) / 512, scaled(least, 11, 3) / 64);
+  return cut_to(sum_of_lengths(cut_to(scaled(most, 11, 3) / 16, 10), others), 10);
 }
 
 // The binary logarithm in 256ths, of the nine highest bits.
@@ -87,9 +88,18 @@ struct Candidate {
   double length;
 };
 
+Span shortened(const Span& span) {
+  Span out;
+  std::transform(span.begin(), span.end(), out.begin(), [](double part) {
+    return std::copysign(cut_to(scaled(std::fabs(part), 11, 3) / 16, 10), part);
+  });
+  return out;
+}
+
 // The longest of four candidates: both spans, and 11/16 of their sum and of their difference. Equal
 // to an H200's level of detail in all of 6,291,456 reads of lines, planes and volumes
-// (tests/gpu/texture_levels.cu).
+// (tests/gpu/texture_levels.cu). Of equal ones, the chip takes x before the sum, the sum before y,
+// and y before the difference. The difference points along the longer span.
 Candidate longest_of(const Spans& spans) {
   Span x{}, y{}, sum{}, less{};
   for (unsigned d = 0; d < 3; ++d) {
@@ -98,35 +108,82 @@ Candidate longest_of(const Spans& spans) {
     sum[d] = sum_of_components(a, b), less[d] = sum_of_components(a, -b);
   }
   Candidate longest{x, length(x)};
-  const auto consider = [&longest](const Span& span, double size) {
-    if (size > longest.length) longest = {span, size};
+  const Candidate other{y, length(y)};
+  const bool all = spans.together && std::isfinite(std::max(longest.length, other.length));
+  const bool y_is_longer = other.length >= longest.length;
+  const auto consider = [&longest](const Candidate& candidate) {
+    if (candidate.length > longest.length) longest = candidate;
   };
-  consider(y, length(y));
-  if (!spans.together || !std::isfinite(longest.length)) return longest;
-  for (Span* const span : {&sum, &less}) {
-    const double size = shortened_length(*span);
-    for (double& part : *span) part *= 11.0 / 16;
-    consider(*span, size);
-  }
+  if (all) consider({shortened(sum), shortened_length(sum)});
+  consider(other);
+  if (!all) return longest;
+  if (y_is_longer)
+    for (double& part : less) part = -part;
+  consider({shortened(less), shortened_length(less)});
   return longest;
+}
+
+// The product of two components of ten bits, in ten bits. The hardware leaves out the partial
+// products below 2^6, and adds 7 * 2^6 instead.
+double product(double a, double b) {
+  a = cut_to(a, 10), b = cut_to(b, 10);
+  if (!is_plain(a) || !is_plain(b)) return a * b;
+  constexpr int omitted = 6, digits = 10;
+  const auto significand = [](double v) {
+    return static_cast<std::uint32_t>(std::ldexp(std::fabs(v), digits - 1 - std::ilogb(v)));
+  };
+  const std::uint32_t m = significand(a), n = significand(b);
+  std::uint32_t sum = 7 << omitted;
+  for (int bit = 0; bit < digits; ++bit)
+    if (m >> bit & 1) sum += n << bit >> omitted << omitted;
+  const int exponent = std::ilogb(a) + std::ilogb(b) - 2 * (digits - 1);
+  return std::copysign(cut_to(std::ldexp(sum, exponent), digits), a * b);
+}
+
+// The area of the parallelogram between the spans.
+double area_of(const Spans& spans) {
+  return std::fabs(
+      sum_of_components(product(spans.x[0], spans.y[1]), -product(spans.x[1], spans.y[0])));
+}
+
+// The logarithm of the greatest ratio of the axes, in 256ths. The hardware has few such ratios, in
+// 16ths of an octave.
+int greatest_ratio(unsigned most_probes) {
+  const unsigned known = most_probes >= 16 ? 16 : std::min(most_probes, 12u) & ~1u;
+  return static_cast<int>(std::log2(known) * 16) * 16;
+}
+
+// Points along an axis, with a length of 64. The direction is known in few bits: the greater
+// component in four, and the smaller in steps of the same size. Each is taken in the middle of its
+// step. A component below a 32nd of the greater one's power of two is 0.
+void point_along(const Span& axis, int (&step)[2]) {
+  const double most = std::max(std::fabs(axis[0]), std::fabs(axis[1]));
+  if (!is_plain(most)) return;
+  double parts[2];
+  for (unsigned d = 0; d < 2; ++d) {
+    const double steps = std::ldexp(std::fabs(axis[d]), 3 - std::ilogb(most));
+    parts[d] = steps < 0.25 ? 0 : std::floor(steps) + 0.5;
+  }
+  const double size = std::hypot(parts[0], parts[1]);
+  for (unsigned d = 0; d < 2; ++d)
+    step[d] = static_cast<int>(std::copysign(std::floor(parts[d] / size * 64 + 0.5), axis[d]));
 }
 
 }  // namespace
 
-// With several probes, close to an H200's, but not equal. The shorter axis is the area over the
-// longer one, at least a texel. There is one probe, or an even number of probes.
+// The shorter axis is the area over the longer one. The hardware divides by subtracting logarithms.
+// Equal to an H100 in all reads of tests/gpu/texture_anisotropy.cu.
 Ellipse ellipse_of(const Spans& spans, unsigned most_probes) {
   const Candidate longest = longest_of(spans);
   Ellipse e;
   e.level = logarithm(longest.length);
   if (most_probes <= 1 || !is_plain(longest.length)) return e;
-  const double area = std::fabs(spans.x[0] * spans.y[1] - spans.x[1] * spans.y[0]);
-  const double shorter = area / longest.length, most = most_probes;
-  const double ratio = std::clamp(longest.length / std::max(shorter, 1.0), 1.0, most);
-  if (!(ratio > 1)) return e;
-  e.level = logarithm(longest.length / ratio);
-  e.probes = std::min(2 * static_cast<unsigned>(std::ceil(ratio / 2)), most_probes);
-  std::copy(longest.span.begin(), longest.span.end(), e.axis);
+  const double area = area_of(spans);
+  const int most = greatest_ratio(most_probes);
+  const double ratio = area > 0 ? (2 * e.level - logarithm(area)) * whole : most;
+  e.ratio = static_cast<int>(std::clamp<double>(ratio, 0, most));
+  e.level -= e.ratio / double{whole};
+  point_along(longest.span, e.step);
   return e;
 }
 

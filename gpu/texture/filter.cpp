@@ -10,7 +10,7 @@
 namespace inflight::texture {
 namespace {
 
-constexpr int weight_bits = 8;
+int weight_bits_of(const Mix& mix) { return static_cast<int>(std::bit_width(mix.all)) - 1; }
 
 template <class T>
 T channel(const std::byte* texel, unsigned c) {
@@ -19,7 +19,7 @@ T channel(const std::byte* texel, unsigned c) {
   return v;
 }
 
-// --- integers: convert a sum of 256ths of texels to a number in which `one` is 1.0 ---
+// --- integers: convert a sum of weighted texels to a number in which `one` is 1.0 ---
 
 constexpr std::int64_t half_up(std::int64_t sum, int bits) {
   return (sum + (std::int64_t{1} << (bits - 1))) >> bits;
@@ -28,23 +28,26 @@ constexpr std::int64_t half_up(std::int64_t sum, int bits) {
 struct U8 {
   using T = std::uint8_t;
   static constexpr std::int32_t one = 65535;
-  static std::int64_t steps(std::int64_t sum) { return half_up(sum * 257, weight_bits); }
+  static std::int64_t steps(std::int64_t sum, int bits) { return half_up(sum * 257, bits); }
 };
 struct U16 {
   using T = std::uint16_t;
   static constexpr std::int32_t one = 65535;
-  static std::int64_t steps(std::int64_t sum) { return half_up(sum, weight_bits); }
+  static std::int64_t steps(std::int64_t sum, int bits) { return half_up(sum, bits); }
 };
 struct S8 {
   using T = std::int8_t;
   static constexpr std::int32_t one = 32767;
   // 127 * 256 becomes 32767.
-  static std::int64_t steps(std::int64_t sum) { return sum + half_up((sum >> 4) * 257, 11); }
+  static std::int64_t steps(std::int64_t sum, int bits) {
+    const int more = bits - 8;
+    return half_up((sum << 11) + ((sum >> (4 + more)) << more) * 257, 11 + more);
+  }
 };
 struct S16 {
   using T = std::int16_t;
   static constexpr std::int32_t one = 32767;
-  static std::int64_t steps(std::int64_t sum) { return half_up(sum, weight_bits); }
+  static std::int64_t steps(std::int64_t sum, int bits) { return half_up(sum, bits); }
 };
 
 template <class I, unsigned channels>
@@ -54,7 +57,8 @@ Value mix_integers(const Mix& mix) {
     std::int64_t sum = 0;
     for (unsigned i = 0; i < mix.count; ++i)
       sum += std::int64_t{mix.weight[i]} * channel<typename I::T>(mix.texel[i], c);
-    const auto bounded = static_cast<float>(std::max<std::int64_t>(I::steps(sum), -I::one));
+    const auto bounded =
+        static_cast<float>(std::max<std::int64_t>(I::steps(sum, weight_bits_of(mix)), -I::one));
     out[c] = std::bit_cast<std::uint32_t>(bounded / static_cast<float>(I::one));
   }
   return out;
@@ -150,7 +154,7 @@ Sum sum_of_quad(const Mix& mix, unsigned first, unsigned end, unsigned c) {
 // Adds the quads' sums, aligned to the greatest of them.
 template <class F>
 Sum sum_of_quads(const Mix& mix, unsigned c) {
-  Sum sums[4];
+  Sum sums[32];
   Sum all;
   for (unsigned q = 0; q < mix.quads; ++q) {
     sums[q] = sum_of_quad<F>(mix, mix.first_of_quad[q], mix.end_of_quad(q), c);
@@ -174,8 +178,8 @@ Value mix_floats(const Mix& mix) {
       out[c] = F::nan;
       continue;
     }
-    const int exponent = all.exponent - F::bias - (F::digits - 1) - guard_bits - weight_bits -
-                         (one ? 0 : F::between_quads);
+    const int exponent = all.exponent - F::bias - (F::digits - 1) - guard_bits -
+                         weight_bits_of(mix) - (one ? 0 : F::between_quads);
     out[c] = std::bit_cast<std::uint32_t>(rounded<F>(all.sum, exponent));
   }
   return out;
@@ -202,7 +206,7 @@ std::uint32_t mix_light(const Mix& mix, unsigned c) {
     const std::int64_t light = light_of(static_cast<std::uint8_t>(mix.texel[i][c])).light;
     sum += (light >> step << step) * mix.weight[i];
   }
-  return std::bit_cast<std::uint32_t>(rounded<F16>(sum, -light_bits - weight_bits));
+  return std::bit_cast<std::uint32_t>(rounded<F16>(sum, -light_bits - weight_bits_of(mix)));
 }
 template <unsigned channels>
 Value mix_srgb(const Mix& mix) {

@@ -1,8 +1,8 @@
 // Mixes texels by weights like the hardware's filters (measured: tests/gpu/texture_truth.cu).
 //
-// Weights are 256ths and add up to 256. Integer texels are mixed as 16-bit fixed-point numbers.
-// Float texels are aligned to the greatest of them, with four bits more than their significands.
-// The sum is rounded once, to the precision of the format.
+// Weights add up to `all`, which is 256, or 512 or 1024 with several probes. Integer texels are
+// mixed as 16-bit fixed-point numbers. Float texels are aligned to the greatest of them, with four
+// bits more than their significands. The sum is rounded once, to the precision of the format.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,12 +13,12 @@ namespace inflight::texture {
 
 // Texels and their weights. Texels of weight 0 are omitted.
 struct Mix {
-  static constexpr unsigned most = 16;  // two levels of a volume, eight texels of each
+  static constexpr unsigned most = 128;  // 16 probes in each of two levels, four texels of each
   const std::byte* texel[most];
   std::uint32_t weight[most];
   unsigned count = 0;
-  unsigned first_of_quad[4] = {},
-           quads = 0;  // texels of one slice of one level are summed together
+  std::uint32_t all = 256;
+  unsigned first_of_quad[32], quads = 0;  // texels of one probe or slice are summed together
   void begin_quad() { first_of_quad[quads++] = count; }
   unsigned end_of_quad(unsigned quad) const {
     return quad + 1 < quads ? first_of_quad[quad + 1] : count;

@@ -24,8 +24,8 @@ double between_places(float from, float gradient, float size) {
 
 // Computes the span along one of the two directions. Returns whether the cube's face stays the
 // same.
-bool span(const Image& image, const Read& how, const float (&at)[3], const float (&gradient)[3],
-          double (&out)[3]) {
+bool span(const Image& image, bool normalized, const Read& how, const float (&at)[3],
+          const float (&gradient)[3], double (&out)[3]) {
   const Level& base = image.levels[0];
   if (is_cube(how.geometry)) {
     const float to[] = {at[0] + gradient[0], at[1] + gradient[1], at[2] + gradient[2]};
@@ -34,7 +34,8 @@ bool span(const Image& image, const Read& how, const float (&at)[3], const float
     return step.same_face;
   }
   for (unsigned d = 0; d < dimensions(how.geometry); ++d) {
-    const auto size = static_cast<float>(base.size[d]);
+    const bool in_texels = !normalized && how.geometry != Geometry::volume;
+    const float size = in_texels ? 1.0f : static_cast<float>(base.size[d]);
     out[d] = how.geometry == Geometry::volume ? between_places(at[d], gradient[d], size)
                                               : double{gradient[d]} * size;
   }
@@ -43,10 +44,10 @@ bool span(const Image& image, const Read& how, const float (&at)[3], const float
 
 }  // namespace
 
-Spans spans_of(const Image& image, const Read& how, const Request& r) {
+Spans spans_of(const Texture& texture, const Read& how, const Request& r) {
   Spans spans;
-  const bool along_x = span(image, how, r.at, r.dx, spans.x);
-  const bool along_y = span(image, how, r.at, r.dy, spans.y);
+  const bool along_x = span(texture.image, texture.sampler.normalized, how, r.at, r.dx, spans.x);
+  const bool along_y = span(texture.image, texture.sampler.normalized, how, r.at, r.dy, spans.y);
   spans.together = along_x && along_y;
   return spans;
 }

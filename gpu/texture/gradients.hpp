@@ -8,6 +8,6 @@ struct Spans {
   double x[3] = {}, y[3] = {};  // to the neighbours along x and y
   bool together = true;         // cubemaps: the read and both neighbours are on one face
 };
-Spans spans_of(const Image& image, const Read& how, const Request& request);
+Spans spans_of(const Texture& texture, const Read& how, const Request& request);
 
 }  // namespace inflight::texture

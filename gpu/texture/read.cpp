@@ -116,7 +116,8 @@ std::int32_t offset_of(std::int32_t offset, const Read& how) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(offset) << unused) >> unused;
 }
 
-Taps taps_of(const Texture& t, const Read& how, const Request& r, const Level& level, bool linear) {
+Taps taps_of(const Texture& t, const Read& how, const Request& r, const Level& level, bool linear,
+             const std::int32_t (&moved)[2] = {0, 0}) {
   Taps taps;
   taps.count = dimensions(how.geometry);
   double at[3] = {r.at[0], r.at[1], r.at[2]};
@@ -140,7 +141,8 @@ Taps taps_of(const Texture& t, const Read& how, const Request& r, const Level& l
                             : clamps      ? Address::clamp
                                           : t.sampler.address[d];
     const Dimension along{level.size[d], address, normalized};
-    taps.axis[d] = (linear ? between : nearest)(at[d], offset_of(r.offset[d], how), along);
+    taps.axis[d] = (linear ? between : nearest)(at[d], offset_of(r.offset[d], how), along,
+                                                d < 2 ? moved[d] : 0);
   }
   return taps;
 }
@@ -195,22 +197,32 @@ Value read_at(const Texture& t, const Read& how, const Request& r, const Levels&
   return mix.count == 1 && !linear ? t.decode(mix.texel[0]) : t.filter(mix);
 }
 
-// The mean of reads along the longer axis of the pixel's ellipse.
+// Mixes the probes of an anisotropic filter. Each level has its own.
 Value probed(const Texture& t, const Read& how, const Request& r, const Levels& mixed,
              Footprint* touched) {
-  double sums[4] = {};
-  for (unsigned i = 0; i < mixed.probes; ++i) {
-    const double part = (i + 0.5) / mixed.probes - 0.5;
-    Request moved = r;
-    for (unsigned d = 0; d < dimensions(how.geometry); ++d)
-      moved.at[d] = static_cast<float>(r.at[d] + part * mixed.axis[d]);
-    const Value one = read_at(t, how, moved, mixed, touched);
-    for (unsigned c = 0; c < 4; ++c) sums[c] += std::bit_cast<float>(one[c]);
+  const std::uint32_t second = mixed.fraction, parts[2] = {whole - second, second};
+  Mix mix;
+  mix.all = std::max(mixed.probes[0].all, second == 0 ? 0 : mixed.probes[1].all);
+  for (unsigned i = 0; i < 2; ++i) {
+    if (parts[i] == 0) continue;
+    const Level& level = t.image.levels[mixed.level[i]];
+    const Probes& probes = mixed.probes[i];
+    const unsigned before = mix.count;
+    for (unsigned probe = 0; probe < 2 * probes.pairs; ++probe) {
+      const std::uint32_t weight = weight_of(probes, probe / 2, probe & 1, parts[i]);
+      if (weight == 0) continue;
+      const std::int32_t sign = probe & 1 ? 1 : -1;
+      const auto& place = probes.place[probe / 2];
+      const Taps taps =
+          taps_of(t, how, r, level, t.sampler.linear, {sign * place[0], sign * place[1]});
+      if (t.sampler.linear)
+        weigh(t, level, taps, weight, mix, touched);
+      else
+        mix.begin_quad(), mix.add(texel(t, level, taps, 0, touched), weight);
+    }
+    for (unsigned k = before; k < mix.count; ++k) mix.weight[k] *= mix.all / probes.all;
   }
-  Value mean;
-  for (unsigned c = 0; c < 4; ++c)
-    mean[c] = std::bit_cast<std::uint32_t>(static_cast<float>(sums[c] / mixed.probes));
-  return mean;
+  return t.filter(mix);
 }
 
 }  // namespace
@@ -220,7 +232,7 @@ Value read(const Texture& t, const Read& how, const Request& r, Footprint* touch
   if (how.integer) return fetched(t, how, r, touched);
   const bool plain = t.image.levels.size() == 1 && t.sampler.anisotropy <= 1;
   const Levels mixed = plain ? Levels{} : levels_of(t, how, r);
-  return (mixed.probes > 1 ? probed : read_at)(t, how, r, mixed, touched);
+  return (mixed.probes[0].pairs > 0 ? probed : read_at)(t, how, r, mixed, touched);
 }
 
 }  // namespace inflight::texture
