@@ -27,7 +27,8 @@ Probes probes_along(const int (&step)[2], int ratio, int scale) {
   int octave = ratio >> fraction_bits, power = inverse_power(ratio & (whole - 1));
   if (power == whole / 2) ++octave, power = whole;
   p.all = octave < 2 ? 512 : 1024;
-  p.inner = octave == 0 ? whole : static_cast<std::uint32_t>(power >> std::max(octave - 2, 0));
+  p.inner = static_cast<std::uint32_t>(octave == 0 ? static_cast<int>(whole)
+                                                   : power >> std::max(octave - 2, 0));
   p.pairs = (p.all / 2 + p.inner - 1) / p.inner;
   for (unsigned d = 0; d < 2; ++d) {
     const int apart = (step[d] * (static_cast<int>(whole) - power) + half_step) >> 7;

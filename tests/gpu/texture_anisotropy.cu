@@ -214,15 +214,21 @@ void tell(const char* name, unsigned anisotropy, float* device, unsigned count, 
 }
 
 using Kernel = void (*)(cudaTextureObject_t, float, float*);
+// Keeps its three textures for the next call with the same bias.
 void ask_levels(const char* name, Kernel kernel, float bias, float* out, std::FILE* file) {
-  Form form{name};
-  form.width = form.height = 4096, form.levels = 13, form.bias = bias;
-  for (const unsigned n : {2u, 6u, 16u}) {
-    const Texels t = texture_of(form, n, true);
-    kernel<<<levels_of_a_set / 256, 256>>>(t.texture, 4096, out);
-    tell(name, n, out, levels_of_a_set, file);
-    REQUIRE(cudaDestroyTextureObject(t.texture));
-    REQUIRE(cudaFreeMipmappedArray(t.all));
+  constexpr unsigned anisotropies[] = {2, 6, 16};
+  static std::vector<Texels> textures;
+  static float bias_of_textures = -1;
+  if (bias != bias_of_textures) {
+    for (const Texels& t : textures) REQUIRE(cudaFreeMipmappedArray(t.all));
+    textures.clear();
+    Form form{name};
+    form.width = form.height = 4096, form.levels = 13, form.bias = bias_of_textures = bias;
+    for (const unsigned n : anisotropies) textures.push_back(texture_of(form, n, true));
+  }
+  for (unsigned i = 0; i < 3; ++i) {
+    kernel<<<levels_of_a_set / 256, 256>>>(textures[i].texture, 4096, out);
+    tell(name, anisotropies[i], out, levels_of_a_set, file);
   }
 }
 
