@@ -40,6 +40,9 @@ constexpr Option program_options[] = {
      "list executed instructions by whether their results equal the chip's"},
     {"--blas", "INFLIGHT_BLAS", "FILE",
      "the BLAS library that computes cuBLAS products; the host's BLAS by default"},
+    {"--fft", "INFLIGHT_FFT", "FILE[:FILE]",
+     "the library with FFTW's interface that computes cuFFT transforms, or one for f64 and one for "
+     "f32; the host's FFTW by default"},
     {"--workers", "INFLIGHT_WORKERS", "N", "host threads to run blocks on; all cores by default"},
 };
 

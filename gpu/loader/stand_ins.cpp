@@ -14,8 +14,9 @@ struct Library {
   bool of_driver = false;    // its files have the driver's version, its soname always `version`
 };
 constexpr Library libraries[] = {
-    {"libcuda", "1", true}, {"libcudart", "13"}, {"libcublas", "13"}, {"libcublasLt", "13"},
-    {"libnvJitLink", "13"}, {"libnvrtc", "13"},  {"libcupti", "13"},  {"libnvidia-ml", "1", true}};
+    {"libcuda", "1", true}, {"libcudart", "13"}, {"libcublas", "13"},
+    {"libcublasLt", "13"},  {"libcufft", "12"},  {"libnvJitLink", "13"},
+    {"libnvrtc", "13"},     {"libcupti", "13"},  {"libnvidia-ml", "1", true}};
 
 bool all_of(std::string_view text, bool (*test)(char)) {
   return !text.empty() && std::all_of(text.begin(), text.end(), test);

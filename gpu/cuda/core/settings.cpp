@@ -73,8 +73,9 @@ const char* read_stats(std::string_view text, Settings& settings) {
   return nullptr;
 }
 
-const char* read_blas(std::string_view text, Settings& settings) {
-  settings.blas = text;
+template <std::string Settings::*path>
+const char* read_path(std::string_view text, Settings& settings) {
+  settings.*path = text;
   return nullptr;
 }
 
@@ -182,7 +183,8 @@ constexpr Variable variables[] = {
     {"INFLIGHT_TIMEOUT", read_timeout},
     {"INFLIGHT_STATS", read_stats},
     {"INFLIGHT_FIDELITY", read_flag<&Settings::fidelity>},
-    {"INFLIGHT_BLAS", read_blas},
+    {"INFLIGHT_BLAS", read_path<&Settings::blas>},
+    {"INFLIGHT_FFT", read_path<&Settings::fft>},
     {"INFLIGHT_WORKERS", read_workers},
     {"INFLIGHT_PROGRESS", read_flag<&Settings::progress>},
     {"INFLIGHT_STRICT", read_flag<&Settings::strict>},

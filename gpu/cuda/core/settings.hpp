@@ -43,6 +43,7 @@ struct Settings {
   std::string stats_file;
   bool fidelity = false;  // INFLIGHT_FIDELITY: 0 or 1; reports how close results are to a chip's
   std::string blas;       // INFLIGHT_BLAS: a shared library; empty: the host's
+  std::string fft;        // INFLIGHT_FFT: one or two shared libraries; empty: the host's
   // INFLIGHT_SLACK: allocations are accessible up to the next multiple of this many bytes, a power
   // of two.
   std::uint64_t slack = 1;

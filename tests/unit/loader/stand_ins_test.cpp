@@ -27,6 +27,9 @@ TEST(StandIns, WhateverPathIsAskedFor) {
   EXPECT_EQ(name_for("/wheels/nvidia/cu13/lib/libcublasLt.so.13"), "libcublasLt.so.13");
   EXPECT_EQ(name_for("libcublas.so.12"), "libcublas.so.12");
   EXPECT_EQ(name_for("libcublasXt.so.13"), "");
+  EXPECT_EQ(name_for("libcufft.so"), "libcufft.so.12");
+  EXPECT_EQ(name_for("/wheels/nvidia/cufft/lib/libcufft.so.11"), "libcufft.so.11");
+  EXPECT_EQ(name_for("libcufftw.so.12"), "");
 }
 
 TEST(StandIns, NoOtherLibraries) {

@@ -1,4 +1,4 @@
-// Work of a library that replaces one of NVIDIA's (gpu/blas). The host does it in stream order, on
+// Work of a library that replaces one of NVIDIA's (gpu/blas, gpu/fft). The host does it in stream order, on
 // memory that the device may access.
 #pragma once
 #include <cstdint>

@@ -20,8 +20,8 @@ void each_object(F f) {
 // True if the path names a library of this project.
 inline bool is_own(std::string_view path) {
   if (const std::size_t slash = path.rfind('/'); slash != path.npos) path.remove_prefix(slash + 1);
-  constexpr std::string_view own[] = {"libinflight", "libcudart.so",    "libcuda.so",
-                                      "libcublas",   "libnvidia-ml.so", "libcupti.so"};
+  constexpr std::string_view own[] = {"libinflight", "libcudart.so",    "libcuda.so", "libcublas",
+                                      "libcufft.so", "libnvidia-ml.so", "libcupti.so"};
   for (std::string_view each : own)
     if (path.starts_with(each)) return true;
   return false;
