@@ -35,13 +35,9 @@ struct Execution {
 // As on an H100, a transform's type is the plan's, whichever call runs it. A call decides only the
 // direction.
 Result execute(const char* name, Plan& plan, void* in, void* out, int direction) {
-  if (!plan.made) return Result::invalid_plan;
+  if (!plan.made || !plan.devices.empty()) return Result::invalid_plan;
   const Shape& shape = plan.made->shape;
-  if (direction != forward && direction != inverse) return Result::invalid_value;
-  if (shape.types.form == Form::real_to_complex && direction != forward)
-    return Result::invalid_value;
-  if (shape.types.form == Form::complex_to_real && direction != inverse)
-    return Result::invalid_value;
+  if (!shape.takes(direction)) return Result::invalid_value;
   const std::size_t alignment = 2 * bytes_of(shape.types.precision);
   for (const void* each : {in, out})
     if (reinterpret_cast<std::uintptr_t>(each) % alignment) return Result::invalid_value;

@@ -1,6 +1,7 @@
 // A cuFFT plan: the transforms that it makes, and a program's settings for them.
 #pragma once
 #include <memory>
+#include <vector>
 
 #include "gpu/fft/call.hpp"
 #include "gpu/fft/shape.hpp"
@@ -15,7 +16,8 @@ struct Made {
 };
 
 struct Plan {
-  void* stream = nullptr;  // cudaStream_t; null: the default stream
+  std::vector<int> devices;  // of a plan for several GPUs (cufftXtSetGPUs)
+  void* stream = nullptr;    // cudaStream_t; null: the default stream
   std::shared_ptr<const Made> made;
   std::size_t work_bytes = 0;
   void* work_area = nullptr;  // the program's

@@ -95,10 +95,10 @@ Result describe(Shape& shape, const Wanted<Int>& wanted, const std::optional<Typ
       wanted.batch);
 }
 
-// Makes a plan's transforms and stores the size of their work area.
+// Makes a plan's transforms and stores the size of their work area, or of one on each GPU.
 template <class Int>
-Result make(Plan& plan, const Wanted<Int>& wanted, const std::optional<Types>& types,
-            std::size_t* work_bytes) {
+Result make(const char* name, Plan& plan, const Wanted<Int>& wanted,
+            const std::optional<Types>& types, std::size_t* work_bytes) {
   if (plan.made) return Result::invalid_plan;
   if (!work_bytes) return Result::invalid_value;
   auto made = std::make_shared<Made>();
@@ -106,8 +106,13 @@ Result make(Plan& plan, const Wanted<Int>& wanted, const std::optional<Types>& t
     return result;
   made->transform = make_transform(made->shape);
   if (!made->transform) return Result::setup_failed;
-  plan.work_bytes = made->shape.work_bytes();
-  *work_bytes = plan.work_bytes;
+  if (!plan.devices.empty()) {
+    if (made->shape.has_layouts()) return refuse(name, "a plan for several GPUs has no layouts");
+    std::fill_n(work_bytes, plan.devices.size(), std::size_t{0});
+  } else {
+    plan.work_bytes = made->shape.work_bytes();
+    *work_bytes = plan.work_bytes;
+  }
   plan.made = std::move(made);
   return Result::success;
 }
@@ -115,7 +120,8 @@ Result make(Plan& plan, const Wanted<Int>& wanted, const std::optional<Types>& t
 template <class Int>
 int answer_make(const char* name, Handle handle, const Wanted<Int>& wanted,
                 const std::optional<Types>& types, std::size_t* work_bytes) {
-  return answer(name, handle, [&](Plan& plan) { return make(plan, wanted, types, work_bytes); });
+  return answer(name, handle,
+                [&](Plan& plan) { return make(name, plan, wanted, types, work_bytes); });
 }
 
 // cufftPlan...: creates a plan and makes its transforms. `place` is 0 if that fails.
@@ -124,7 +130,7 @@ int answer_plan(const char* name, Handle* place, const Wanted<Int>& wanted, int 
   return answer(name, [&] {
     if (const Result created = create(place); created != Result::success) return created;
     std::size_t ignored = 0;
-    const Result made = make(*find(*place), wanted, types_of(kind), &ignored);
+    const Result made = make(name, *find(*place), wanted, types_of(kind), &ignored);
     if (made != Result::success) {
       destroy(*place);
       *place = 0;

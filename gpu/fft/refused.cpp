@@ -14,7 +14,6 @@ struct Reason {
 };
 constexpr Reason reasons[] = {
     {"Callback", "the CPU computes transforms, and cannot call device functions"},
-    {"Xt", "its plans would be for several GPUs"},
     {"", "use another call, or run this part on a GPU"},
 };
 
@@ -34,7 +33,7 @@ int refused(std::string_view name) {
   extern "C" __attribute__((weak, visibility("default"))) int name() { \
     return inflight::fft::refused(#name);                              \
   }
-#include "cufft_names.def"
+#include INFLIGHT_FFT_NAMES
 #if INFLIGHT_MAJOR == 11
 // What the header of CUDA 12.8 and later makes of cufftXtSetJITCallback.
 INFLIGHT_FFT_REFUSED(__cufftXtSetJITCallback_12_7)

@@ -90,6 +90,12 @@ Grid Shape::output(bool in_place) const {
   return grid(types.form != Form::complex_to_real, out_, in_place);
 }
 
+bool Shape::takes(int direction) const {
+  if (types.form == Form::real_to_complex) return direction == forward;
+  if (types.form == Form::complex_to_real) return direction == inverse;
+  return direction == forward || direction == inverse;
+}
+
 bool Shape::overwrites_input() const {
   return types.form == Form::complex_to_real && sizes[0] * sizes[1] > 1;
 }

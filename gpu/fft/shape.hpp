@@ -60,6 +60,9 @@ class Shape {
   std::size_t element(const Grid& grid) const {
     return bytes_of(types.precision) * (grid.complex ? 2 : 1);
   }
+  // True if the form has this direction.
+  bool takes(int direction) const;
+  bool has_layouts() const { return given_; }
   // True if a transform to other memory overwrites its input: cuFFT's complex-to-real transforms of
   // several dimensions do.
   bool overwrites_input() const;

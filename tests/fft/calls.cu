@@ -1,6 +1,5 @@
 // flags: -Xlinker -l:libcufft.so.12
 // stderr: cuFFT transforms are computed by
-// stderr: cufftXtSetGPUs is not supported by the software GPU
 // stderr: cufftXtSetCallback is not supported by the software GPU
 // stderr: cufftExecC2C reads 64 bytes at 0x[0-9a-f]+: the allocation there has 32 bytes
 // Results of calls, as on an H100: invalid arguments, settings, sizes of work areas, and what is
@@ -154,7 +153,9 @@ void settings() {
   IS(CUFFT_NOT_SUPPORTED,
      cufftSetPlanPropertyInt64(plan, NVFFT_PLAN_PROPERTY_INT64_MAX_NUM_HOST_THREADS, 1));
   int devices[] = {0, 1};
-  IS(CUFFT_NOT_IMPLEMENTED, cufftXtSetGPUs(plan, 2, devices));
+  IS(CUFFT_INVALID_VALUE, cufftXtSetGPUs(plan, 1, devices));
+  IS(CUFFT_INVALID_VALUE, cufftXtSetGPUs(plan, 2, nullptr));
+  IS(CUFFT_INVALID_DEVICE, cufftXtSetGPUs(plan, 2, devices));
   IS(CUFFT_NOT_IMPLEMENTED, cufftXtSetCallback(plan, nullptr, CUFFT_CB_LD_COMPLEX, nullptr));
   GOOD(cufftMakePlan1d(plan, 8, CUFFT_C2C, 1, &bytes));
   IS(CUFFT_NOT_SUPPORTED,
