@@ -66,12 +66,6 @@ Result for_each_piece(const Pieces& pieces, const std::function<Result(int, std:
   return Result::success;
 }
 
-std::size_t bytes_in(const Shape& shape) {
-  const Grid grid =
-      shape.types.form == Form::complex_to_real ? shape.input(true) : shape.output(true);
-  return std::size_t(grid.count()) * shape.element(grid);
-}
-
 void release(Descriptor* descriptor) {
   for (int i = 0; i < descriptor->pieces->count; ++i)
     if (descriptor->pieces->data[i]) cuda::free_memory(descriptor->pieces->data[i]);
@@ -84,7 +78,7 @@ Result allocate(const Plan& plan, Descriptor** place, int format) {
   if (!plan.made) return Result::invalid_plan;
   if (!place || format < 0 || format > last_format) return Result::invalid_value;
   const Shape& shape = plan.made->shape;
-  const std::size_t all = bytes_in(shape);
+  const std::size_t all = shape.complex_bytes();
   const Size outermost = (shape.rank == 1 && shape.types.form != Form::complex)
                              ? shape.sizes[2] / 2 + 1
                              : shape.sizes[std::size_t(most_dimensions - shape.rank)];
@@ -190,7 +184,7 @@ Result execute(const char* name, const Plan& plan, Descriptor* in, Descriptor* o
   if (!made.shape.takes(direction)) return Result::invalid_value;
   std::size_t there = 0;
   for (int i = 0; i < in->pieces->count; ++i) there += in->pieces->bytes[i];
-  if (there < bytes_in(made.shape)) return Result::invalid_value;
+  if (there < made.shape.complex_bytes()) return Result::invalid_value;
   std::vector<double> numbers(there / sizeof(double) + 1);
   char* const all = reinterpret_cast<char*>(numbers.data());
   const Result read = visit_pieces(
@@ -223,7 +217,7 @@ using namespace inflight::fft;
 INFLIGHT_CUFFT int cufftXtSetGPUs(Handle plan, int count, const int* which) {
   return answer("cufftXtSetGPUs", plan, [&](Plan& p) { return set_devices(p, count, which); });
 }
-// The work areas are not used.
+// The work areas are not used: each would be as large as the piece of a device.
 INFLIGHT_CUFFT int cufftXtSetWorkArea(Handle plan, void** areas) {
   return answer("cufftXtSetWorkArea", plan, [&](Plan& p) {
     if (!areas) return Result::invalid_value;

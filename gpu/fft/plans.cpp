@@ -108,7 +108,9 @@ Result make(const char* name, Plan& plan, const Wanted<Int>& wanted,
   if (!made->transform) return Result::setup_failed;
   if (!plan.devices.empty()) {
     if (made->shape.has_layouts()) return refuse(name, "a plan for several GPUs has no layouts");
-    std::fill_n(work_bytes, plan.devices.size(), std::size_t{0});
+    // As large as the GPU's part of the numbers.
+    const std::size_t part = made->shape.complex_bytes() / plan.devices.size();
+    std::fill_n(work_bytes, plan.devices.size(), part);
   } else {
     plan.work_bytes = made->shape.work_bytes();
     *work_bytes = plan.work_bytes;

@@ -100,14 +100,18 @@ bool Shape::overwrites_input() const {
   return types.form == Form::complex_to_real && sizes[0] * sizes[1] > 1;
 }
 
+std::size_t Shape::complex_bytes() const {
+  const Size row = types.form == Form::complex ? sizes[2] : sizes[2] / 2 + 1;
+  return std::size_t(batch * sizes[0] * sizes[1] * row) * 2 * bytes_of(types.precision);
+}
+
 std::size_t Shape::work_bytes() const {
   const bool short_rows = std::ranges::all_of(sizes, [](Size n) { return n <= longest_pass; });
   const bool smooth = std::ranges::all_of(sizes, factors_are_small);
   if (short_rows && smooth) return 0;
-  Grid all = types.form == Form::complex_to_real ? input(false) : output(false);
   // Sizes with great prime factors need room for a convolution.
   constexpr std::size_t convolution = 4;
-  return std::size_t(all.count()) * bytes_of(types.precision) * 2 * (smooth ? 1 : convolution);
+  return complex_bytes() * (smooth ? 1 : convolution);
 }
 
 std::vector<cuda::Region> regions_of(const void* address, const Grid& grid, std::size_t element,

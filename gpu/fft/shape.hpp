@@ -66,6 +66,9 @@ class Shape {
   // True if a transform to other memory overwrites its input: cuFFT's complex-to-real transforms of
   // several dimensions do.
   bool overwrites_input() const;
+  // The bytes of the complex side without layouts from the program, all batches together. The real
+  // side has room there.
+  std::size_t complex_bytes() const;
   // The bytes of a work area. As on a GPU, most transforms need none.
   std::size_t work_bytes() const;
 
