@@ -18,7 +18,11 @@ enum class Mod : std::uint16_t {
 #define MOD(name, text) name,
 #include "gpu/ptx/modifiers.def"
 #undef MOD
-  count_
+  count_,
+  // No text has these: the signs of a contraction (machine/instruction/contraction.hpp).
+  minus_product = count_,
+  minus_addend,
+  all_
 };
 
 // A set of modifiers.
@@ -45,12 +49,12 @@ class ModSet {
   constexpr bool operator==(const ModSet&) const = default;
   template <class F>
   void for_each(F f) const {
-    for (unsigned m = 0; m < unsigned(Mod::count_); ++m)
+    for (unsigned m = 0; m < unsigned(Mod::all_); ++m)
       if (has(Mod(m))) f(Mod(m));
   }
 
  private:
-  static constexpr int words = (unsigned(Mod::count_) + 63) / 64;
+  static constexpr int words = (unsigned(Mod::all_) + 63) / 64;
   static constexpr unsigned index(Mod m) { return unsigned(m) / 64; }
   static constexpr std::uint64_t bit(Mod m) { return std::uint64_t{1} << (unsigned(m) % 64); }
   std::uint64_t words_[words] = {};
