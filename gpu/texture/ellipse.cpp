@@ -4,25 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdint>
 #include <functional>
 #include <utility>
 
 #include "gpu/texture/axis.hpp"
+#include "gpu/texture/digits.hpp"
 
 namespace inflight::texture {
 namespace {
-
-// The weight of the lowest of the `bits` significant bits of `v`.
-double step_of(double v, int bits) { return std::ldexp(1.0, std::ilogb(v) + 1 - bits); }
-bool is_plain(double v) { return v != 0 && std::isfinite(v); }
-
-// Truncates `v` to `bits` significant bits.
-double cut_to(double v, int bits) {
-  if (!is_plain(v)) return v;
-  const double step = step_of(v, bits);
-  return std::trunc(v / step) * step;
-}
 
 // `v` times `factor`. The product of the significands, of which `v` has ten bits, is rounded to its
 // bits above the `dropped` lowest.
@@ -121,23 +110,6 @@ Candidate longest_of(const Spans& spans) {
     for (double& part : less) part = -part;
   consider({shortened(less), shortened_length(less)});
   return longest;
-}
-
-// The product of two components of ten bits, in ten bits. The hardware leaves out the partial
-// products below 2^6, and adds 7 * 2^6 instead.
-double product(double a, double b) {
-  a = cut_to(a, 10), b = cut_to(b, 10);
-  if (!is_plain(a) || !is_plain(b)) return a * b;
-  constexpr int omitted = 6, digits = 10;
-  const auto significand = [](double v) {
-    return static_cast<std::uint32_t>(std::ldexp(std::fabs(v), digits - 1 - std::ilogb(v)));
-  };
-  const std::uint32_t m = significand(a), n = significand(b);
-  std::uint32_t sum = 7 << omitted;
-  for (int bit = 0; bit < digits; ++bit)
-    if (m >> bit & 1) sum += n << bit >> omitted << omitted;
-  const int exponent = std::ilogb(a) + std::ilogb(b) - 2 * (digits - 1);
-  return std::copysign(cut_to(std::ldexp(sum, exponent), digits), a * b);
 }
 
 // The area of the parallelogram between the spans.

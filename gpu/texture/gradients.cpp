@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "gpu/texture/cube.hpp"
+#include "gpu/texture/digits.hpp"
 
 namespace inflight::texture {
 namespace {
@@ -22,7 +23,8 @@ double between_places(float from, float gradient, float size) {
   return known(place(from + gradient) - place(from));
 }
 
-// Computes the span along one of the two directions. Returns whether the cube's face stays the
+// Computes the span along one of the two directions. Measured: gradients are multiplied by the size
+// in ten bits. Returns whether the cube's face stays the
 // same.
 bool span(const Image& image, bool normalized, const Read& how, const float (&at)[3],
           const float (&gradient)[3], double (&out)[3]) {
@@ -37,7 +39,7 @@ bool span(const Image& image, bool normalized, const Read& how, const float (&at
     const bool in_texels = !normalized && how.geometry != Geometry::volume;
     const float size = in_texels ? 1.0f : static_cast<float>(base.size[d]);
     out[d] = how.geometry == Geometry::volume ? between_places(at[d], gradient[d], size)
-                                              : double{gradient[d]} * size;
+                                              : product(size, gradient[d]);
   }
   return true;
 }

@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "gpu/texture/digits.hpp"
 #include "gpu/texture/probes.hpp"
 #include "picture.hpp"
 
@@ -39,6 +40,14 @@ TEST(Ellipse, FewProbesCoverTheRestByTheLevel) {
   EXPECT_EQ(ellipse_of(across(64, 1), 7).ratio, 656);
   EXPECT_EQ(ellipse_of(across(64, 1), 10).ratio, 848);
   EXPECT_EQ(ellipse_of(across(64, 1), 14).ratio, 912);
+}
+
+TEST(Digits, ProductsHaveTenBits) {
+  EXPECT_EQ(product(64, 513), 64 * 513);
+  EXPECT_EQ(product(-3, 0.25), -0.75);
+  EXPECT_EQ(product(3, 513.5), 1540);  // 1540.5 with all bits
+  EXPECT_EQ(product(20, 513), 10272);  // 10260 with all bits
+  EXPECT_EQ(product(0, 3), 0);
 }
 
 TEST(Ellipse, NothingIsProbedAlongNoAxis) {
