@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "gpu/texture/axis.hpp"
 #include "gpu/texture/srgb.hpp"
 
 namespace inflight::texture {
@@ -196,16 +197,54 @@ Filter floats(unsigned channels) {
   return channels == 1 ? mix_floats<F, 1> : channels == 2 ? mix_floats<F, 2> : mix_floats<F, 4>;
 }
 
-// 8-bit sRGB is mixed as linear light, in steps of the brightest texel. w is not light.
-std::uint32_t mix_light(const Mix& mix, unsigned c) {
-  std::uint8_t step = 0;
-  for (unsigned i = 0; i < mix.count; ++i)
-    step = std::max(step, light_of(static_cast<std::uint8_t>(mix.texel[i][c])).step);
+std::uint8_t code_of(const Mix& mix, unsigned i, unsigned c) {
+  return static_cast<std::uint8_t>(mix.texel[i][c]);
+}
+
+// The sum of the texels from `first` to `end`, in steps of the brightest of them.
+struct LightSum {
   std::int64_t sum = 0;
-  for (unsigned i = 0; i < mix.count; ++i) {
-    const std::int64_t light = light_of(static_cast<std::uint8_t>(mix.texel[i][c])).light;
-    sum += (light >> step << step) * mix.weight[i];
+  std::uint8_t step = 0;
+};
+LightSum light_sum(const Mix& mix, unsigned first, unsigned end, unsigned c) {
+  LightSum out;
+  for (unsigned i = first; i < end; ++i)
+    out.step = std::max(out.step, light_of(code_of(mix, i, c)).step);
+  for (unsigned i = first; i < end; ++i) {
+    const std::int64_t light = light_of(code_of(mix, i, c)).light;
+    out.sum += (light >> out.step << out.step) * mix.weight[i];
   }
+  return out;
+}
+
+// The sum of several probes. Up to four probes of one level are added at a time. They lose bits
+// below 2^-22, and from the first bright texel on below 2^-18, as the sum before them does.
+// Measured: equal in all but one of the 16,384 places of tests/gpu/texture_anisotropy.cu.
+std::int64_t light_of_probes(const Mix& mix, unsigned c) {
+  constexpr unsigned at_a_time = 4;
+  constexpr std::uint8_t bright = 5;  // a step
+  constexpr int dark_bits = 22, bright_bits = 18;
+  int cut = light_bits + weight_bits_of(mix) - dark_bits;
+  const auto lowered = [&cut](std::int64_t sum) { return sum >> cut << cut; };
+  std::int64_t all = 0;
+  for (unsigned q = 0, end; q < mix.quads; q = end) {
+    end = std::min(q + at_a_time,
+                   q < mix.second_level ? std::min(mix.second_level, mix.quads) : mix.quads);
+    LightSum sums[at_a_time];
+    for (unsigned i = q; i < end; ++i) {
+      sums[i - q] = light_sum(mix, mix.first_of_quad[i], mix.end_of_quad(i), c);
+      if (sums[i - q].step >= bright) cut = light_bits + weight_bits_of(mix) - bright_bits;
+    }
+    all = lowered(all);
+    for (unsigned i = q; i < end; ++i) all += lowered(sums[i - q].sum);
+  }
+  return all;
+}
+
+// 8-bit sRGB is mixed as linear light. w is not light.
+std::uint32_t mix_light(const Mix& mix, unsigned c) {
+  const bool probes = mix.all > whole && mix.quads > 1;
+  const std::int64_t sum = probes ? light_of_probes(mix, c) : light_sum(mix, 0, mix.count, c).sum;
   return std::bit_cast<std::uint32_t>(rounded<F16>(sum, -light_bits - weight_bits_of(mix)));
 }
 template <unsigned channels>

@@ -24,8 +24,7 @@ double between_places(float from, float gradient, float size) {
 }
 
 // Computes the span along one of the two directions. Measured: gradients are multiplied by the size
-// in ten bits. Returns whether the cube's face stays the
-// same.
+// in ten bits. Returns whether the cube's face stays the same.
 bool span(const Image& image, bool normalized, const Read& how, const float (&at)[3],
           const float (&gradient)[3], double (&out)[3]) {
   const Level& base = image.levels[0];

@@ -197,7 +197,7 @@ Value read_at(const Texture& t, const Read& how, const Request& r, const Levels&
   return mix.count == 1 && !linear ? t.decode(mix.texel[0]) : t.filter(mix);
 }
 
-// Mixes the probes of an anisotropic filter. Each level has its own.
+// Mixes the probes of an anisotropic filter, in their order along the axis. Each level has its own.
 Value probed(const Texture& t, const Read& how, const Request& r, const Levels& mixed,
              Footprint* touched) {
   const std::uint32_t second = mixed.fraction, parts[2] = {whole - second, second};
@@ -208,11 +208,15 @@ Value probed(const Texture& t, const Read& how, const Request& r, const Levels& 
     const Level& level = t.image.levels[mixed.level[i]];
     const Probes& probes = mixed.probes[i];
     const unsigned before = mix.count;
-    for (unsigned probe = 0; probe < 2 * probes.pairs; ++probe) {
-      const std::uint32_t weight = weight_of(probes, probe / 2, probe & 1, parts[i]);
+    if (i == 1) mix.second_level = mix.quads;
+    const auto pairs = static_cast<int>(probes.pairs);
+    for (int probe = -pairs; probe < pairs; ++probe) {
+      const bool ahead = probe >= 0;
+      const auto pair = static_cast<unsigned>(ahead ? probe : -1 - probe);
+      const std::uint32_t weight = weight_of(probes, pair, ahead, parts[i]);
       if (weight == 0) continue;
-      const std::int32_t sign = probe & 1 ? 1 : -1;
-      const auto& place = probes.place[probe / 2];
+      const std::int32_t sign = ahead ? 1 : -1;
+      const auto& place = probes.place[pair];
       const Taps taps =
           taps_of(t, how, r, level, t.sampler.linear, {sign * place[0], sign * place[1]});
       if (t.sampler.linear)

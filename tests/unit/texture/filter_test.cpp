@@ -62,6 +62,27 @@ TEST(Filter, BytesAreMixedWithSixteenBits) {
             std::bit_cast<std::uint32_t>(-1.0f));
 }
 
+// Two reads of an H100. The bright texel of the first one's second probe truncates the first
+// probe's sum to a multiple of 2^-18. In the second one the probes of the dark level are added
+// before.
+TEST(Filter, ProbesOfLightLoseBitsTogether) {
+  const Format u8{Kind::unsigned_integer, 8, 1};
+  const auto light = [&](const std::vector<std::vector<std::uint8_t>>& codes,
+                         const std::vector<std::vector<std::uint32_t>>& weights, unsigned level) {
+    Mix mix;
+    mix.all = 512, mix.second_level = level;
+    for (std::size_t q = 0; q < codes.size(); ++q) {
+      mix.begin_quad();
+      for (std::size_t i = 0; i < codes[q].size(); ++i)
+        mix.add(reinterpret_cast<const std::byte*>(&codes[q][i]), weights[q][i]);
+    }
+    return std::bit_cast<float>(filter_of(u8, As::srgb)(mix)[0]);
+  };
+  EXPECT_EQ(light({{39, 63}, {109, 39}}, {{137, 119}, {81, 175}}, 32), 401920 * 0x1p-23f);
+  EXPECT_EQ(light({{20, 21}, {20}, {234}, {234}}, {{168, 76}, {244}, {12}, {12}}, 2),
+            380928 * 0x1p-23f);
+}
+
 TEST(Filter, IntegersAsTheyAreHaveNone) {
   EXPECT_FALSE(filter_of({Kind::signed_integer, 16, 2}, As::element));
   EXPECT_FALSE(filter_of({Kind::unsigned_integer, 32, 1}, As::normalized));
