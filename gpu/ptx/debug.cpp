@@ -1,11 +1,16 @@
 // Source positions: .file, .loc, and the names in .debug_str (PTX ISA 11.5).
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "gpu/ptx/parser.hpp"
 
 namespace inflight::ptx {
 
 namespace {
+
+// Lines of headers may have thousands of instances.
+constexpr std::ptrdiff_t instances_compared = 16;
 
 std::uint64_t position_key(const Location& l) {
   return std::uint64_t(l.file) << 48 ^ std::uint64_t(l.line) << 16 ^ l.column;
@@ -39,10 +44,52 @@ bool Parser::loc() {
     return false;
   if (lex_.accept(',') && !loc_details(l)) return false;
   if (!counts) return true;
-  location_ = std::uint32_t(locations_.size());
-  inlined_at_[position_key(l)] = location_;
-  locations_.push_back(l);
+  location_ = interned(l);
+  named_[location_] = ++locs_;
   return true;
+}
+
+// The index of an equal location among the newest at its position. Adds one if there is none.
+std::uint32_t Parser::interned(const Location& l) {
+  auto& known = instances_[position_key(l)];
+  const auto equal = [&](std::uint32_t i) {
+    const Location& each = locations_[i];
+    return same_position(each, l) && each.function == l.function && each.inlined_at == l.inlined_at;
+  };
+  const auto end = known.rbegin() + std::min(std::ssize(known), instances_compared);
+  const auto found = std::find_if(known.rbegin(), end, equal);
+  if (found != end) {
+    std::rotate(std::prev(found.base()), found.base(), known.end());
+    return known.back();
+  }
+  known.push_back(std::uint32_t(locations_.size()));
+  locations_.push_back(l);
+  named_.push_back(0);
+  return known.back();
+}
+
+// `inlined_at` names a position only, which has an instance for each place that its function was
+// inlined at. LLVM spells out the chain of an instance once. When it comes back to an instance,
+// the code of its callers has mostly been named just before. So the instance that was named last,
+// or whose callers were, is the one.
+std::uint32_t Parser::instance_at(const Location& position) {
+  const auto known = instances_.find(position_key(position));
+  if (known == instances_.end()) return none;
+  constexpr std::size_t deepest = 16;
+  const auto& all = known->second;
+  std::uint32_t best = none;
+  std::vector<std::uint32_t> best_times, times;
+  const auto end = all.rbegin() + std::min(std::ssize(all), instances_compared);
+  for (auto each = all.rbegin(); each != end; ++each) {
+    if (!same_position(locations_[*each], position)) continue;
+    times.clear();
+    for (std::uint32_t at = *each; at != none && times.size() < deepest;
+         at = locations_[at].inlined_at)
+      times.push_back(named_[at]);
+    std::sort(times.rbegin(), times.rend());
+    if (best == none || times > best_times) best = *each, std::swap(best_times, times);
+  }
+  return best;
 }
 
 // `function_name label + 4, inlined_at file line column`
@@ -56,11 +103,8 @@ bool Parser::loc_details(Location& l) {
   if (!integer(at.file, "the number of a file") || !integer(at.line, "a line") ||
       !integer(at.column, "a column"))
     return false;
-  const auto known = inlined_at_.find(position_key(at));
-  if (known != inlined_at_.end() && same_position(locations_[known->second], at))
-    return l.inlined_at = known->second, true;
-  l.inlined_at = std::uint32_t(locations_.size());
-  locations_.push_back(at);
+  l.inlined_at = instance_at(at);
+  if (l.inlined_at == none) l.inlined_at = interned(at);
   return true;
 }
 

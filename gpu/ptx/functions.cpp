@@ -152,8 +152,8 @@ void Parser::begin_body(std::uint32_t id) {
   symbols_.open();
   registers_.clear(), pool_.clear(), body_.clear(), labels_.clear(), tables_.clear();
   locations_.clear(), refusals_.clear(), pending_.clear(), pending_scopes_.clear();
-  inlined_at_.clear();
-  location_ = none;
+  named_.clear(), instances_.clear();
+  location_ = none, locs_ = 0;
 }
 
 bool Parser::declare_parameters(std::uint32_t id) {

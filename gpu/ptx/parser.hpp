@@ -179,6 +179,8 @@ class Parser {
   bool file();
   bool loc();
   bool loc_details(Location&);
+  std::uint32_t interned(const Location&);
+  std::uint32_t instance_at(const Location& position);
   bool section();
   bool debug_strings();
   void name_inlined();
@@ -201,8 +203,11 @@ class Parser {
   std::vector<Refusal> refusals_;
   std::vector<Pending> pending_;
   std::vector<std::size_t> pending_scopes_;
-  std::uint32_t location_ = none;
-  std::unordered_map<std::uint64_t, std::uint32_t> inlined_at_;
+  std::vector<std::uint32_t> named_;  // by location: the number of the last .loc that named it
+  std::uint32_t location_ = none, locs_ = 0;
+  // The instances of a position, newest last: one line of an inlined function, called from several
+  // places.
+  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> instances_;
 
   // The instruction being parsed.
   std::vector<Operand> operands_;

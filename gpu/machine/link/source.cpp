@@ -22,6 +22,7 @@ std::vector<SourceLine> source_of(const Place& at) {
   for (std::uint32_t i = at.instruction->location; i < locations.size() && lines.size() < deepest;
        i = locations[i].inlined_at) {
     const ptx::Location& l = locations[i];
+    if (l.line == 0) continue;  // code that the compiler made of several lines
     lines.push_back({path_of(*at.module, l.file), l.line, l.column, l.function});
   }
   return lines;

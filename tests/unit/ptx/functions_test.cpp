@@ -205,6 +205,28 @@ TEST(Locations, FollowTheInstructions) {
   EXPECT_EQ(k.locations.at(at(4).inlined_at).file, 9u);
 }
 
+// A header's line 20 is inlined at lines 5 and 6. Coming back to them names the line only.
+TEST(Locations, OfAnInlinedLineBelongToTheCallNamedLast) {
+  const Module m = module_of(
+      ".file 1 \"a.cu\"\n.file 2 \"h.h\"\n.entry k() {\n"
+      ".loc 1 5 3\n.loc 2 20 1, function_name a, inlined_at 1 5 3\n"
+      ".loc 2 90 1, function_name b, inlined_at 2 20 1\nret;\n"
+      ".loc 1 6 3\n.loc 2 20 1, function_name a, inlined_at 1 6 3\n"
+      ".loc 2 90 1, function_name b, inlined_at 2 20 1\nret;\n"
+      ".loc 1 5 3\nret;\n.loc 2 90 1, function_name b, inlined_at 2 20 1\nret;\n"
+      ".loc 1 6 3\nret;\n.loc 2 90 1, function_name b, inlined_at 2 20 1\nret;\n}\n");
+  const Function& k = function(m);
+  const auto caller = [&](unsigned i) {
+    const Location* at = &k.locations.at(k.body.at(i).location);
+    while (at->inlined_at != none) at = &k.locations.at(at->inlined_at);
+    return at->line;
+  };
+  EXPECT_EQ(caller(0), 5u);
+  EXPECT_EQ(caller(1), 6u);
+  EXPECT_EQ(caller(3), 5u);
+  EXPECT_EQ(caller(5), 6u);
+}
+
 TEST(Locations, OfInlineAssemblyAreThoseOfItsStatement) {
   const Module m = module_of(
       ".file 1 \"a.py\"\n.entry k() {\n.loc 1 5 16 // a.py:5:16\n"
