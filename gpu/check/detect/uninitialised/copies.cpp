@@ -13,9 +13,9 @@ void Uninitialised::copy_issued(const CopyIssued& copy) {
   std::uint32_t each = 0;
   const auto flush = [&] {
     if (all.bytes == 0) return;
+    if (copy.reduces) check_reduced(copy, all, *block);
     copy_over(copy, all, *block);
-    if (copy.of_values || copy.reduces || !is_undefined(copy, *block, all.source, all.source_bytes))
-      return;
+    if (copy.of_values || !is_undefined(copy, *block, all.source, all.source_bytes)) return;
     CopyRun run = all;
     run.bytes = each, run.source_bytes = std::min(each, all.source_bytes);
     for (std::uint32_t done = 0; done < all.bytes; done += each) {
@@ -42,6 +42,25 @@ bool Uninitialised::is_undefined(const CopyIssued& copy, const UndefinedBlock& b
   const UndefinedBlock* const from =
       copy.from == Space::shared ? block.peer(copy.source_rank) : nullptr;
   return from && from->shared.has_any(source, bytes);
+}
+
+// A reduction uses what it finds at the destination.
+void Uninitialised::check_reduced(const CopyIssued& copy, const CopyRun& run,
+                                  UndefinedBlock& block) {
+  UndefinedBlock* const to = copy.to == Space::shared ? block.peer(copy.destination_rank) : nullptr;
+  if (copy.to == Space::shared && !to) return;
+  const auto undefined = [&](std::uint64_t at, std::uint64_t bytes) {
+    return to ? to->shared.has_any(at, bytes) : global_.undefined.has_any(at, bytes);
+  };
+  if (!undefined(run.destination, run.bytes)) return;
+  Origin origin;
+  origin.who = copy.who;
+  origin.space = copy.to;
+  origin.rank = copy.destination_rank;
+  origin.address = run.destination, origin.bytes = run.bytes;
+  while (!undefined(origin.address, 1)) ++origin.address, --origin.bytes;
+  origin.barriers = (to ? *to : block).barriers;
+  report(origin, {});
 }
 
 // The bytes of the destination are written.

@@ -59,6 +59,7 @@ class Uninitialised : public PerBlock<UndefinedBlock> {
   void remember(PlaceId place, Finding finding);  // of a kernel that stored an undefined value
   bool is_undefined(const CopyIssued& copy, const UndefinedBlock& block, std::uint64_t source,
                     std::uint64_t bytes) const;
+  void check_reduced(const CopyIssued& copy, const CopyRun& run, UndefinedBlock& block);
   void copy_over(const CopyIssued& copy, const CopyRun& run, UndefinedBlock& block);
   void copy_undefined(const CopyIssued& copy, const CopyRun& run, UndefinedBlock& block);
 
