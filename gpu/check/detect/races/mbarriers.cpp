@@ -54,6 +54,39 @@ bool goes_with(const MbarrierOp& a, const MbarrierOp& b) {
 
 }  // namespace
 
+void Races::note_use(const Block& block, Mbarrier& m, const Who& who) {
+  const order::Row row = order::warp_row(block.order.row(), order::Part::thread, who.warp);
+  std::erase_if(m.uses, [&](Mbarrier::Use& each) {
+    if (each.row == row) each.who.mask &= ~who.mask;
+    return each.who.mask == 0;
+  });
+  m.uses.push_back({who, row, block.order.epoch()});
+}
+
+// `who` invalidates the mbarrier, which no thread may use after that.
+void Races::check_unused(const Block& block, const Mbarrier& m, const Who& who) {
+  const auto by = static_cast<unsigned>(std::countr_zero(who.mask));
+  const order::Row own = order::warp_row(block.order.row(), order::Part::thread, who.warp);
+  const order::Snapshot& known = block.order.view(who.warp, by);
+  for (const Mbarrier::Use& use : m.uses) {
+    Mask unknown = use.who.mask;
+    if (use.row == own) unknown &= ~who.mask;
+    // A barrier that ended threads were counted for came after all that they did.
+    if (block.barrier_without_exited &&
+        order::block_of(use.row) == order::block_of(block.order.row()))
+      unknown &= block.order.live(order::local_row(use.row));
+    for (Mask lanes = unknown; lanes != 0; lanes &= lanes - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+      if (known.knows(use.row, lane, use.epoch) || known.known.loose.at(use.row, lane) >= use.epoch)
+        unknown &= ~(Mask{1} << lane);
+    }
+    if (unknown == 0) continue;
+    Who user = use.who;
+    user.mask = unknown;
+    return reporter_.used_beside_inval(user, who, m);
+  }
+}
+
 void Races::finish(Cluster& cluster) {
   if (const auto op = std::exchange(cluster.pending, std::nullopt)) perform(*op);
 }
@@ -104,6 +137,8 @@ void Races::perform(const MbarrierOp& op) {
       const PlaceId place = session_.places.of(op.who);
       owner->shared.access(block->order, warp, {addresses, mask, 8, place, true}, block->conflicts);
       report(op.who, *block, Space::shared, true);
+      if (m.live && op.op == Op::inval) check_unused(*block, m, op.who);
+      m.uses.clear();
       m.live = op.op == Op::init;
       owner->set_live(m, m.live);
       if (!m.live) return;
@@ -125,10 +160,12 @@ void Races::perform(const MbarrierOp& op) {
       [[fallthrough]];
     case Op::expect_tx:
       check_published(*block, m, op.who);
+      note_use(*block, m, op.who);
       break;
     case Op::arrive:
     case Op::arrive_drop:
       check_published(*block, m, op.who);
+      note_use(*block, m, op.who);
       block->order.arrive(m.order, warp, mask, order, scope);
       break;
     case Op::test_wait:
@@ -137,6 +174,7 @@ void Races::perform(const MbarrierOp& op) {
       check_published(*block, m, op.who);
       if (m.unanswered.warp == warp) m.unanswered.mask &= ~mask;
       block->order.observe(m.order, warp, mask, order, scope);
+      note_use(*block, m, op.who);
       observed(*block, m, warp, mask);
       return;
     case Op::async_arrive_issued:

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "gpu/check/detect/races/words.hpp"
+#include "gpu/check/detect/waiting/mbarrier_history.hpp"
 
 namespace inflight::check::races {
 
@@ -212,6 +213,26 @@ void Reporter::unpublished(const Who& who, const Mbarrier& m, bool other_block) 
         finding.rule = "PTX ISA, mbarrier.init; fence.mbarrier_init";
         return finding;
       });
+}
+
+// The same finding as that of a use which came after mbarrier.inval in this run.
+void Reporter::used_beside_inval(const Who& user, const Who& by, const Mbarrier& m) {
+  constexpr auto more = static_cast<std::uint64_t>(MbarrierBreach::What::used_after_inval) << 8;
+  session_.findings.add({FindingKind::barrier_misuse, place_of(user), no_place, more}, [&] {
+    Finding finding;
+    finding.kind = FindingKind::barrier_misuse;
+    finding.sentence =
+        "an mbarrier is invalidated while another thread may still use it: nothing orders that "
+        "use before mbarrier.inval";
+    finding.here = session_.places.party(user, "operates on the mbarrier");
+    finding.there = {session_.places.party(by, "invalidates it")};
+    finding.bytes = bytes_of(by, Space::shared, m.offset, 8);
+    finding.remedy = "synchronise all its users at a barrier before mbarrier.inval";
+    finding.rule =
+        "PTX ISA, mbarrier.inval: only mbarrier.init may operate on memory that is not a valid "
+        "mbarrier";
+    return finding;
+  });
 }
 
 void Reporter::overwritten(const Who& who, const Mbarrier& m, std::uint64_t address,

@@ -29,6 +29,8 @@ class Reporter {
   PlaceId line_of(PlaceId place) const { return session_.places.line_of(place); }
   // A thread uses an mbarrier whose initialisation is not published to it.
   void unpublished(const Who& who, const Mbarrier& mbarrier, bool other_block);
+  // Nothing orders the use of the mbarrier before its invalidation.
+  void used_beside_inval(const Who& user, const Who& by, const Mbarrier& mbarrier);
   // A store or copy writes bytes of a live mbarrier.
   void overwritten(const Who& who, const Mbarrier& mbarrier, std::uint64_t address,
                    std::uint64_t bytes);

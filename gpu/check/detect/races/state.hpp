@@ -69,6 +69,13 @@ struct Mbarrier {
   bool news = false;  // a phase is complete that no thread has observed
   // The last wait that returned false, or whose result its thread ignores. No launch: none.
   Who unanswered;
+  // Since its initialisation: the last operations of each warp, each lane in one of them.
+  struct Use {
+    Who who;
+    order::Row row;
+    order::Epoch epoch;
+  };
+  std::vector<Use> uses;
 };
 
 // Another block's use of a block's shared memory.
