@@ -41,6 +41,7 @@ class Multiplies : public Listener {
 
   void multiply_issued(const MultiplyIssued& event) override {
     if (event.unfenced.empty()) return;
+    if (event.unfenced_by == nothing) return begins_unfenced(event);
     Who writer = event.who;
     writer.instruction = event.unfenced_by;
     const FindingKind kind = FindingKind::missing_proxy_fence;
@@ -61,6 +62,23 @@ class Multiplies : public Listener {
   }
 
  private:
+  // Compilers move the program's last write to the registers, or leave it out, so none is named.
+  void begins_unfenced(const MultiplyIssued& event) {
+    const FindingKind kind = FindingKind::missing_proxy_fence;
+    session_.findings.add({kind, session_.places.of(event.who)}, [&] {
+      Finding f;
+      f.kind = kind;
+      f.sentence = "a warpgroup's first wgmma in the kernel has no wgmma.fence before it";
+      f.here = session_.places.party(event.who, fmt::format("uses {}", event.unfenced));
+      f.remedy =
+          "wgmma.fence.sync.aligned after the last write to accumulators and fragments of A, and "
+          "before this wgmma.mma_async";
+      f.rule =
+          "PTX ISA, wgmma.fence: it must be executed before the first wgmma.mma_async of a kernel";
+      return f;
+    });
+  }
+
   Session session_;
 };
 

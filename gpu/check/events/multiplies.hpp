@@ -17,7 +17,8 @@ struct MultiplyIssued {
   Who who;
   std::uint64_t id = 0;  // number in the warpgroup, from 0, shared by the parts of its four warps
   // A register that it reads or writes and that another instruction has written since the warp's
-  // last wgmma.fence, and that instruction. Empty if there is none.
+  // last wgmma.fence, and that instruction. Empty if there is none. `nothing` as the instruction:
+  // it is the warp's first multiplication, and no fence came before.
   std::string_view unfenced;
   std::uint32_t unfenced_by = nothing;
 

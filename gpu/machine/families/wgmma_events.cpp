@@ -81,6 +81,8 @@ void find_unfenced(Warp& w, HeldRegisters& held, const async::MultiplyIssue& iss
         event.unfenced_by = by;
         return;
       }
+  if (held.begins_unfenced() && !issue.accumulators.empty())
+    event.unfenced = name_at(*w.frame->code, issue.accumulators.front());
 }
 
 }  // namespace

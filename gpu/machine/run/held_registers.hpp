@@ -30,6 +30,8 @@ class HeldRegisters {
     Register& r = at(place);
     r.written_after = fences_, r.written_by = instruction, r.written_in_place = in_place;
   }
+  // There was no fence yet, and no multiplication.
+  bool begins_unfenced() const { return fences_ == 0 && !issued_any_; }
   // A move gives the register another value, in order with the multiplications.
   void moved(async::RegisterPlace place) { at(place) = {}; }
 
@@ -57,7 +59,7 @@ class HeldRegisters {
   std::vector<Register> registers_;
   std::uint64_t complete_ = 0;
   std::uint32_t fences_ = 0;
-  bool fresh_fence_ = false;
+  bool fresh_fence_ = false, issued_any_ = false;
 };
 
 }  // namespace inflight::machine

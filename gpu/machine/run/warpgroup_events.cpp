@@ -51,7 +51,7 @@ void HeldRegisters::issued(std::uint64_t id, std::uint32_t instruction,
                            std::span<const async::RegisterPlace> fragments) {
   for (const async::RegisterPlace place : accumulators) at(place).writer = {id + 1, instruction};
   for (const async::RegisterPlace place : fragments) at(place).reader = {id + 1, instruction};
-  fresh_fence_ = false;
+  fresh_fence_ = false, issued_any_ = true;
 }
 
 bool observes_multiplies(const Warp& w) {

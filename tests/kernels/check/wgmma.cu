@@ -88,6 +88,24 @@ __global__ void load(const char* in, float* out) {
   out[t] = d[0] + d[1] + d[2] + d[3];
 }
 
+// Nothing but zeros is in the accumulators, and no wgmma.fence is before the first multiplication.
+template <bool fenced>
+__global__ void begin(float* out) {
+  __shared__ Tile tile;
+  const unsigned t = threadIdx.x;
+  for (unsigned i = t; i < bytes / 4; i += threads) tile.a[i] = 0x3f803f80;
+  FENCE_PROXY_ASYNC();
+  __syncthreads();
+  float d[4] = {};
+  for (int i = 0; i < 2; ++i) {
+    if (fenced || i) FENCE();
+    MULTIPLY(d, descriptor(tile.a), descriptor(tile.b));  // [multiplies first]
+    COMMIT_MULTIPLY();
+    WAIT_MULTIPLY(0);
+  }
+  out[t] = d[0] + d[1] + d[2] + d[3];
+}
+
 // A warp copies, a warpgroup multiplies and frees each stage by one of its threads.
 template <bool early>
 __global__ void pipeline(const char* in, float* out, int steps) {
@@ -161,5 +179,7 @@ int main(int argc, char** argv) {
                    {"freed_early", run_pipeline<true>},
                    {"not_full", run_load<false>},
                    {"load_twin", run_load<true>},
+                   {"begun_unfenced", [] { begin<false><<<1, threads>>>(Buffer<float>(threads)); }},
+                   {"begun_twin", [] { begin<true><<<1, threads>>>(Buffer<float>(threads)); }},
                    {"pipeline_twin", run_pipeline<false>}});
 }
