@@ -77,6 +77,7 @@ std::uint32_t Parser::instance_at(const Location& position) {
   if (known == instances_.end()) return none;
   constexpr std::size_t deepest = 16;
   const auto& all = known->second;
+  if (all.size() == 1) return same_position(locations_[all[0]], position) ? all[0] : none;
   std::uint32_t best = none;
   std::vector<std::uint32_t> best_times, times;
   const auto end = all.rbegin() + std::min(std::ssize(all), instances_compared);
