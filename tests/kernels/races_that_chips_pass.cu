@@ -97,6 +97,42 @@ __global__ void __cluster_dims__(2, 1, 1) release(float* out) {
   if (threadIdx.x % 32 == 0) out[blockIdx.x * blockDim.x / 32 + threadIdx.x / 32] = v;
 }
 
+// Thread 0 refills the buffer of the last round without waiting for the other warps, which may not
+// yet have waited for that round's phase.
+__global__ void refill(const float* in, float* out) {
+  __shared__ alignas(16) float tiles[2][512];
+  __shared__ alignas(8) unsigned long long bar;
+  const unsigned mbarrier = unsigned(__cvta_generic_to_shared(&bar));
+  const unsigned bytes = blockDim.x * sizeof(float);
+  const auto load = [&](int round) {
+    const unsigned to = unsigned(__cvta_generic_to_shared(tiles[round % 2]));
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(mbarrier), "r"(bytes)
+                 : "memory");
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, "
+        "[%3];" ::"r"(to),
+        "l"(in), "r"(bytes), "r"(mbarrier)
+        : "memory");
+  };
+  if (threadIdx.x == 0) {
+    asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(mbarrier) : "memory");
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    load(0);
+  }
+  __syncthreads();
+  float sum = 0;
+  for (int round = 0; round < 6; ++round) {
+    asm volatile(
+        "{\n.reg .pred p;\nagain: mbarrier.try_wait.parity.shared.b64 p, [%0], %1;\n"
+        "@!p bra again;\n}" ::"r"(mbarrier),
+        "r"(round % 2)
+        : "memory");
+    if (threadIdx.x == 0 && round < 5) load(round + 1);
+    sum += tiles[round % 2][threadIdx.x];
+  }
+  if (threadIdx.x % 32 == 0) out[threadIdx.x / 32] = sum;
+}
+
 int wrong(Buffer<float>& out, int warps, float expected, float step) {
   int count = 0;
   std::vector<float>& values = out.read();
@@ -109,7 +145,8 @@ int main() {
   for (int threads = 64; threads <= 512; threads *= 2) {
     const int warps = threads / 32;
     reduce_twice<<<1, threads>>>(out);
-    std::printf("%d threads: reduced %d wrong", threads, wrong(out, warps, float(threads) * threads, 0));
+    std::printf("%d threads: reduced %d wrong", threads,
+                wrong(out, warps, float(threads) * threads, 0));
     called_twice<<<1, threads>>>(out);
     std::printf(", called %d", wrong(out, warps, float(threads) * threads, 0));
     broadcast<<<1, threads>>>(out);
@@ -117,6 +154,8 @@ int main() {
     shift<<<1, threads>>>(data, out);
     int shifted = wrong(out, warps - 1, 32, 32);
     std::printf(", shifted %d", shifted);
+    refill<<<1, threads>>>(data, out);
+    std::printf(", refilled %d", wrong(out, warps - 1, 192, 192));
     pad<<<1, threads>>>(data, out);
     std::printf(", padded %d", wrong(out, warps - 1, 32, 32));
     release<<<2, threads>>>(out);

@@ -30,6 +30,10 @@ bool waits_for_thread_copies(const Instruction& what) {
   return group && group->waits && group->completion == check::Completion::thread_group;
 }
 
+bool tests_mbarrier(const Instruction& what) {
+  return what.opcode == Opcode::mbarrier_try_wait || what.opcode == Opcode::mbarrier_test_wait;
+}
+
 // The parser's reason for leaving an instruction undecoded.
 std::string why_unknown(const ptx::Function& function, std::uint32_t index) {
   for (const auto& r : function.refusals)
@@ -100,8 +104,12 @@ void Decoder::jump_to(std::uint32_t block) {
 void Decoder::instruction(std::uint32_t index) {
   const Instruction& what = builder_.description.body[index];
   builder_.begin(index, false);
+  // The checker keeps the order in which a warp runs ahead by phases, because it shows what may go
+  // wrong then.
+  const bool lets_others_wait = tests_mbarrier(what) && !builder_.form.observed();
   if (const Handler yield_handler = phase_begins_[index]            ? &run_phase
                                     : waits_for_thread_copies(what) ? &run_copy_wait
+                                    : lets_others_wait              ? &run_mbarrier_wait
                                                                     : nullptr) {
     builder_.emit(yield_handler);
     counting_.meet();

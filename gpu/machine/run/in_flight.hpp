@@ -48,9 +48,11 @@ InFlight& in_flight(Cluster& cluster);
 async::ThreadCopies& thread_copies(Warp& warp);
 async::BulkCopies& bulk_copies(Warp& warp);
 
-// Precedes a wait for the warp's copies. On a chip, copies take long enough for the block's other
-// warps to reach their own waits. So the other warps take their turns first.
+// Precede a wait for the warp's copies, and a test of an mbarrier, where bulk copies may complete.
+// On a chip, copies take long enough for the block's other warps to reach their own waits. So the
+// other warps take their turns first.
 const Op* run_copy_wait(Warp& warp, const Op* op);
+const Op* run_mbarrier_wait(Warp& warp, const Op* op);
 
 // Completes every copy and asynchronous arrival: of these threads, when they exit; of a block's
 // threads, when nothing else in it can run; of a whole block, when it ends. False: there was none.
