@@ -1,6 +1,8 @@
 // The mbarrier's state machine.
 #include "gpu/async/mbarrier.hpp"
 
+#include <bit>
+
 namespace inflight::async::mbarrier {
 namespace {
 
@@ -111,6 +113,12 @@ bool arrive_each(Word& word, std::uint32_t count, std::uint32_t times) {
   if (!is_live(word) || count == 0 || arrivals >= pending) return false;
   word -= arrivals;
   return true;
+}
+std::uint32_t arrive_alike(Word& word, std::uint32_t count, std::uint32_t threads) {
+  const auto times = static_cast<std::uint32_t>(std::popcount(threads));
+  if (arrive_each(word, count, times)) return threads;
+  const std::uint32_t before_last = threads & ~std::bit_floor(threads);
+  return before_last != 0 && arrive_each(word, count, times - 1) ? before_last : 0;
 }
 Token token_of(Word word) { return as_token(word); }
 Token later_token(Token token, std::uint32_t count) { return token - count; }

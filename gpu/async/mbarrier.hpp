@@ -58,6 +58,9 @@ Step arrive(Word&, std::uint32_t count = 1);
 // `times` arrivals of `count` each, one after the other, if none of them breaks a rule or completes
 // the phase. Otherwise false, and nothing changes.
 bool arrive_each(Word&, std::uint32_t count, std::uint32_t times);
+// Each thread of the mask arrives with `count`. Returns those whose arrivals were made, as by
+// arrive_each(): all, all but the last, or none. The others must arrive one after the other.
+std::uint32_t arrive_alike(Word&, std::uint32_t count, std::uint32_t threads);
 // The token of an operation on a live mbarrier, and of one that follows it after `count` arrivals.
 Token token_of(Word);
 Token later_token(Token, std::uint32_t count);

@@ -21,7 +21,6 @@ mbarrier::Word& word_at(std::byte* base, std::uint32_t address) {
 std::uint32_t first_of(std::uint32_t mask) {
   return static_cast<std::uint32_t>(std::countr_zero(mask));
 }
-std::uint32_t last_of(std::uint32_t mask) { return std::bit_floor(mask); }
 std::uint32_t thread_count(std::uint32_t mask) {
   return static_cast<std::uint32_t>(std::popcount(mask));
 }
@@ -122,19 +121,17 @@ void ThreadCopies::State::perform(Record& record, std::uint32_t mask) {
     observer.completed(threads(mask), *record.carried);
 }
 
-// Makes the arrivals of these threads. On one mbarrier all but the last, which may complete the
-// phase, arrive together.
+// Makes the arrivals of these threads, on one mbarrier together where possible.
 void ThreadCopies::State::fire(Record& record, std::uint32_t mask) {
   const Copy& c = *record.carried;
   record.mask &= ~mask;
   if (record.mask == 0) --arrivals;
-  const std::uint32_t first = first_of(mask), together = mask & ~last_of(mask);
-  if (record.one && together != 0 &&
-      mbarrier::arrive_each(word_at(c.dst_base, c.dst[first]), 1, thread_count(together))) {
-    if (observed()) [[unlikely]]
-      observer.arrived(threads(together), {c.id, c.tag, c.dst[first], record.noinc}, {});
-    mask &= ~together;
-  }
+  const std::uint32_t first = first_of(mask);
+  const std::uint32_t together =
+      record.one ? mbarrier::arrive_alike(word_at(c.dst_base, c.dst[first]), 1, mask) : 0;
+  if (together != 0 && observed()) [[unlikely]]
+    observer.arrived(threads(together), {c.id, c.tag, c.dst[first], record.noinc}, {});
+  mask &= ~together;
   for_each_thread(mask, [&](std::uint32_t t) {
     const mbarrier::Step step = mbarrier::arrive(word_at(c.dst_base, c.dst[t]));
     if (observed()) [[unlikely]]

@@ -102,17 +102,18 @@ using Operation = Step (*)(Word&, std::uint32_t count, std::uint32_t bytes);
 template <Event::Op name>
 inline constexpr bool own_only = name == Event::Op::init || name == Event::Op::inval;
 
-// Lanes arrive on one mbarrier together, but for the last one, which may complete the phase.
-// Returns those that are left.
+// Lanes arrive on one mbarrier together, unless that completes the phase: then all but the last
+// do. Returns those that are left.
 std::uint32_t arrive_together(Warp& w, const Op* op, const Mbarriers& m) {
-  const std::uint32_t together = w.mask & ~std::bit_floor(w.mask);
-  if (!m.one || together == 0) return w.mask;
+  if (!m.one) return w.mask;
   const int first = std::countr_zero(w.mask);
   const std::uint32_t count = value(w, op->b, first, 1);
   bool alike = true;
-  if (op->b != no_ref) each_lane(together, [&](int l) { alike &= value(w, op->b, l, 1) == count; });
+  if (op->b != no_ref) each_lane(w.mask, [&](int l) { alike &= value(w, op->b, l, 1) == count; });
+  if (!alike) return w.mask;
   const mb::Token token = mb::token_of(m.word(first));
-  if (!alike || !mb::arrive_each(m.word(first), count, lane_count(together))) return w.mask;
+  const std::uint32_t together = mb::arrive_alike(m.word(first), count, w.mask);
+  if (together == 0) return w.mask;
   if (w.block->counts) [[unlikely]]
     w.block->counts->mbarrier(Event::Op::arrive, count * lane_count(together), false);
   if (wanted(w)) [[unlikely]] {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <optional>
 #include <vector>
 
@@ -165,6 +166,25 @@ TEST(Mbarrier, SeveralArrivalsAreOneAfterTheOther) {
       }
   Word none = 0;
   EXPECT_FALSE(arrive_each(none, 1, 2));
+}
+
+// The last thread's arrival, which may complete the phase, is left out only then.
+TEST(Mbarrier, ThreadsArriveTogetherUpToTheOneThatCompletesThePhase) {
+  constexpr std::uint32_t threads = 0x80010003, count = 4;
+  for (const std::uint32_t pending : {1u, count - 1, count, count + 1, 2 * count}) {
+    Word word = make(pending);
+    const std::uint32_t arrived = arrive_alike(word, 1, threads);
+    EXPECT_EQ(arrived, pending > count    ? threads
+                       : pending == count ? threads & 0x7fffffff
+                                          : 0u)
+        << pending;
+    EXPECT_EQ(decode(word).pending, pending - static_cast<std::uint32_t>(std::popcount(arrived)));
+  }
+  Word one = make(1);
+  EXPECT_EQ(arrive_alike(one, 1, 1), 0u);
+  EXPECT_EQ(arrive_alike(one, 0, 1), 0u);
+  one = make(2);
+  EXPECT_EQ(arrive_alike(one, 1, 1), 1u);
 }
 
 TEST(Mbarrier, WhatIsNoMbarrierIsRefused) {
