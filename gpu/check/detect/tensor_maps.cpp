@@ -135,6 +135,8 @@ void TensorMaps::accessed(const Access& access) {
   // Only tensormap.replace and tensormap.cp_fenceproxy write whole maps.
   const bool maps = access.bytes == map_bytes;
   if (!maps && are_far_apart(access)) return;
+  const Kernel* const kernel = session_.places.kernel(access.who.launch);
+  if (kernel && !kernel->may_copy_tensors) return;  // then it uses no map
   BlockMaps& block = of(access.who);
   Who who = access.who;  // of the lanes whose bytes are [begin, end)
   who.mask = 0;

@@ -72,6 +72,7 @@ struct Kernel {
   Extents grid, block, cluster;
   std::uint32_t static_shared = 0, dynamic_shared = 0;  // bytes
   bool cooperative = false;
+  bool may_copy_tensors = true;  // false: none of its instructions is a tensor copy
   LaunchOrigin origin;
   std::span<const std::string_view> families;  // of instructions: "integer", "load", "branch"...
   // Describes the instruction of a Who. Too slow to call for every event: call it for findings.

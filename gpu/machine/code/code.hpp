@@ -82,6 +82,7 @@ struct Code {
   bool loops = false;                      // it jumps back
   bool makes_mbarriers = false;            // it has an mbarrier.init
   bool launches_dependents = false;        // it has a griddepcontrol.launch_dependents
+  bool copies_tensors = false;             // it has a tensor copy
   std::vector<Ref> extra;                  // operand lists; Op::extra is the first one's index
   LineBuffer constants;
   std::uint32_t frame_bytes = 0;       // a warp: registers and scratch

@@ -154,6 +154,7 @@ bool lower_tensor(Lowering& lo, const Row&) {
                     ModSet{Mod::multicast_cluster}))
     return false;
   const Space to = lo.in.space(0);
+  lo.code().copies_tensors = true;
   const CopyUse& use = *lo.what.as<CopyUse>();
   if (!check_rank(lo, use)) return false;
   Refs refs = no_refs();

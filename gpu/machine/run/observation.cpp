@@ -49,6 +49,7 @@ Observation::Observation(Grid& grid, check::Listener& listener)
   kernel_.static_shared = grid.static_shared;
   kernel_.dynamic_shared = launch.dynamic_shared;
   kernel_.cooperative = launch.cooperative;
+  kernel_.may_copy_tensors = grid.may_copy_tensors;
   const LaunchOrigin& origin = launch.origin;
   kernel_.origin = {origin.parent, origin.after, origin.tail};
   kernel_.families = family_names();

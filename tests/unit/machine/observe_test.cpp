@@ -283,5 +283,37 @@ DONE:
   }
 }
 
+// Whether listeners are told that a launch may copy tensors, which some of them need not follow
+// otherwise.
+TEST_F(Observed, ALaunchMayCopyTensorsIfACallReachesACopy) {
+  struct Kernels : check::Listener {
+    check::Topic topics() const override { return check::Topic::kernels; }
+    void kernel_begin(const check::KernelBegin& event) override {
+      tensors = event.kernel->may_copy_tensors;
+    }
+    bool tensors = false;
+  };
+  const std::string functions = R"(
+.func plain() { ret; }
+.func copies()
+{
+  .reg .b32 %r<2>; .reg .pred %p; .reg .b64 %d;
+  setp.ne.u32 %p, %r0, %r0;
+  mov.u64 %d, 0;
+  @%p cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%d, {%r0}], [%r1];
+  ret;
+}
+)";
+  const auto may_copy = [&](const std::string& body) {
+    Kernels kernels;
+    run_observed(kernels, functions + entry(1, ".reg .b64 %d<4>;" + body + " ret;"));
+    return kernels.tensors;
+  };
+  EXPECT_FALSE(may_copy(""));
+  EXPECT_FALSE(may_copy("call plain;"));
+  EXPECT_TRUE(may_copy("call copies;"));
+  EXPECT_TRUE(may_copy("mov.u64 %d1, plain; P: .callprototype _ (); call %d1, P;"));
+}
+
 }  // namespace
 }  // namespace inflight::machine
