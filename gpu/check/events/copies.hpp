@@ -1,5 +1,6 @@
 // Asynchronous copies: issued, committed to a group, completed, and waited for.
 #pragma once
+#include <bit>
 #include <cstdint>
 #include <span>
 
@@ -18,6 +19,13 @@ struct CopyRun {
   std::uint32_t lane = 0;  // the lane that issued it
   std::uint64_t destination = 0, source = 0;
   std::uint32_t bytes = 0, source_bytes = 0;
+};
+
+// One run of each lane that issues a copy, by lane. Those of other lanes are not set.
+struct LaneRuns {
+  const std::uint32_t* destination = nullptr;
+  const std::uint64_t* source = nullptr;
+  const std::uint8_t* source_bytes = nullptr;
 };
 
 // A copy to one destination. A multicast copy is several of these, each with its own id.
@@ -43,10 +51,17 @@ struct CopyIssued {
   // Calls f(const CopyRun&) for every run of bytes. Valid only during the call of the hook.
   template <class F>
   void for_each_run(F f) const {
-    walk(*this, &f, [](void* to, const CopyRun& run) { (*static_cast<F*>(to))(run); });
+    if (!by_lane)
+      return walk(*this, &f, [](void* to, const CopyRun& run) { (*static_cast<F*>(to))(run); });
+    for (Mask m = who.mask; m != 0; m &= m - 1) {
+      const auto l = static_cast<std::uint32_t>(std::countr_zero(m));
+      f(CopyRun{l, by_lane->destination[l], by_lane->source[l], bytes, by_lane->source_bytes[l]});
+    }
   }
+  // The emitter sets `by_lane`, for cp.async, or the other two.
+  const LaneRuns* by_lane = nullptr;
   using RunHook = void (*)(void* to, const CopyRun&);
-  void (*walk)(const CopyIssued&, void* to, RunHook) = nullptr;  // the emitter sets both
+  void (*walk)(const CopyIssued&, void* to, RunHook) = nullptr;
   const void* context = nullptr;
 };
 

@@ -3,7 +3,6 @@
 #include <bit>
 #include <cstring>
 
-#include "gpu/machine/run/each_lane.hpp"
 #include "gpu/machine/run/in_flight.hpp"
 #include "gpu/machine/run/observation.hpp"
 
@@ -41,14 +40,6 @@ void walk_bulk(const check::CopyIssued& event, void* to, check::CopyIssued::RunH
   });
 }
 
-void walk_threads(const check::CopyIssued& event, void* to, check::CopyIssued::RunHook hook) {
-  const auto& issued = *static_cast<const async::Copy*>(event.context);
-  each_lane(issued.mask, [&](int l) {
-    hook(to, {static_cast<std::uint32_t>(l), issued.dst[l], issued.src[l], issued.bytes,
-              issued.src_bytes[l]});
-  });
-}
-
 }  // namespace
 
 check::Who InFlight::who(const Threads& threads, std::uint64_t instruction) const {
@@ -65,8 +56,8 @@ void InFlight::issued(const Threads& threads, const async::Copy& copy) {
   event.id = copy.id;
   event.bytes = copy.bytes;
   event.source_rank = event.destination_rank = threads.rank;
-  event.context = &copy;
-  event.walk = &walk_threads;
+  const check::LaneRuns runs{copy.dst.data(), copy.src.data(), copy.src_bytes.data()};
+  event.by_lane = &runs;
   observation().listener().copy_issued(event);
 }
 

@@ -195,6 +195,7 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
       block.repeats.again(event, mask, write, block.order.epoch(),
                           memory_changes_.load(std::memory_order_relaxed)))
     return;
+  if (event.kind == Access::Kind::load && !strong) return loaded(block, owner, event, mask);
   if (strong) synchronise(block, owner, event, mask, write, true);
   if (!owner && (flag || (strong && event.scope == Scope::sys))) {
     if (event.kind != Access::Kind::store) acquire_from_host(block, event, mask);
@@ -239,6 +240,20 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
   report(event.who, block, event.space, false, &event);
   if (event.kind == Access::Kind::atomic && candidates_.any())
     check_load_before_atomic(block, event, mask);
+}
+
+// The rest of touch() for a weak load, the most frequent access.
+void Races::loaded(Block& block, Block* owner, const Access& event, Mask mask) {
+  const PlaceId place = block.place_of(event.who, session_.places);
+  shadow_of(owner).access(block.order, event.who.warp,
+                          {event.addresses, mask, event.bytes, place, false, false,
+                           scope_of(event.scope), false, event.proxy == Proxy::texture},
+                          block.conflicts);
+  if (block.conflicts.empty()) return;
+  std::erase_if(block.conflicts, [&](const shadow::Conflict& c) {
+    return has_observed(block, owner, event, c, locations_, aliases_);
+  });
+  report(event.who, block, event.space, false, &event);
 }
 
 void Races::peeked(Block& block, const Who& who) {

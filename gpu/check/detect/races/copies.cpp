@@ -20,8 +20,8 @@ Mask know_of(const Block& block, std::uint32_t warp, order::Part part, Mask mask
 
 // `mask` without lanes that make the same copy as the lane before. Cooperative groups let lanes
 // that have nothing left to copy do so.
-Mask distinct(Mask mask, const std::uint64_t* to, const std::uint64_t* from,
-              const std::array<std::uint32_t, lanes>& bytes) {
+Mask distinct(Mask mask, const LaneRuns& runs) {
+  const auto [to, from, bytes] = runs;
   Mask kept = mask;
   unsigned last = lanes;
   for (Mask m = mask; m != 0; m &= m - 1) {
@@ -39,13 +39,13 @@ Mask distinct(Mask mask, const std::uint64_t* to, const std::uint64_t* from,
 struct Clash {
   unsigned a = lanes, b = lanes;
 };
-Clash clash_of(Mask mask, const std::uint64_t* to, const std::uint64_t* from,
-               const std::array<std::uint32_t, lanes>& source_bytes) {
+Clash clash_of(Mask mask, const LaneRuns& runs) {
+  const auto [to, from, source_bytes] = runs;
   constexpr unsigned slots = 128;  // a hash table of lanes by destination; 0: free
   std::array<std::uint8_t, slots> table{};
   for (Mask m = mask; m != 0; m &= m - 1) {
     const auto l = static_cast<unsigned>(std::countr_zero(m));
-    unsigned at = static_cast<unsigned>(to[l] * 0x9e3779b97f4a7c15 >> 57);
+    unsigned at = static_cast<unsigned>(std::uint64_t{to[l]} * 0x9e3779b97f4a7c15 >> 57);
     for (; table[at]; at = (at + 1) % slots) {
       const unsigned other = table[at] - 1u;
       if (to[other] != to[l]) continue;
@@ -58,6 +58,29 @@ Clash clash_of(Mask mask, const std::uint64_t* to, const std::uint64_t* from,
   }
   return {};
 }
+
+// What the lanes of a cp.async read and write together.
+struct Together {
+  std::uint64_t to[lanes];  // destinations
+  std::uint64_t begin = ~std::uint64_t{0}, end = 0;
+  Mask reading = 0;   // lanes that read anything
+  bool whole = true;  // each reads as many bytes as it writes
+  bool apart = true;  // each lane copies to higher addresses than the lane before
+
+  explicit Together(const CopyIssued& event) {
+    std::copy_n(event.by_lane->destination, lanes, to);
+    std::uint32_t differ = 0;
+    for (Mask m = event.who.mask; m != 0; m &= m - 1) {
+      const auto l = static_cast<unsigned>(std::countr_zero(m));
+      const std::uint32_t bytes = event.by_lane->source_bytes[l];
+      differ |= bytes ^ event.bytes;
+      reading |= bytes != 0 ? m & -m : 0;
+      apart &= to[l] >= end;
+      begin = std::min(begin, to[l]), end = std::max(end, to[l] + event.bytes);
+    }
+    whole = differ == 0;
+  }
+};
 
 }  // namespace
 
@@ -91,39 +114,38 @@ void Races::map_used(Block& block, const CopyIssued& event) {
   report(event.who, block, Space::global);
 }
 
-void Races::copy_of_threads(Block& block, const CopyIssued& event) {
-  std::uint64_t to[lanes], from[lanes], begin = ~std::uint64_t{0}, end = 0;
-  std::array<std::uint32_t, lanes> source_bytes{};
-  Copy copy;
-  bool apart = true;  // each lane copies to higher addresses than the lane before
-  event.for_each_run([&](const CopyRun& run) {
-    to[run.lane] = run.destination, from[run.lane] = run.source;
-    source_bytes[run.lane] = run.source_bytes;
-    copy.from[run.lane] = run.source - run.destination;
-    apart &= run.destination >= end;
-    begin = std::min(begin, run.destination), end = std::max(end, run.destination + event.bytes);
-  });
-  const std::uint32_t warp = event.who.warp;
-  const PlaceId place = session_.places.of(event.who);
-  Mask reading = 0;
-  for (Mask m = event.who.mask; m != 0; m &= m - 1)
-    if (source_bytes[std::countr_zero(m)]) reading |= m & -m;
-  for (Mask left = reading; left != 0;) {
-    const std::uint32_t bytes = source_bytes[std::countr_zero(left)];
-    Mask same = 0;
-    for (Mask m = left; m != 0; m &= m - 1)
-      if (source_bytes[std::countr_zero(m)] == bytes) same |= m & -m;
-    left &= ~same;
-    global_.copy(block.order, warp, {from, same, bytes, place, false}, block.conflicts);
+// The bytes that lanes read, those of equally many together.
+void Races::read_by_copy(Block& block, const CopyIssued& event, PlaceId place, Mask reading,
+                         bool whole) {
+  const LaneRuns& runs = *event.by_lane;
+  while (reading != 0) {
+    const std::uint32_t bytes = runs.source_bytes[std::countr_zero(reading)];
+    Mask same = whole ? reading : 0;
+    for (Mask m = whole ? 0 : reading; m != 0; m &= m - 1)
+      if (runs.source_bytes[std::countr_zero(m)] == bytes) same |= m & -m;
+    reading &= ~same;
+    global_.copy(block.order, event.who.warp, {runs.source, same, bytes, place, false},
+                 block.conflicts);
   }
   report(event.who, block, Space::global);
-  if (block.living_in(begin, end - begin))
+}
+
+void Races::copy_of_threads(Block& block, const CopyIssued& event) {
+  const LaneRuns& runs = *event.by_lane;
+  const Together all(event);
+  const std::uint64_t* const to = all.to;
+  const std::uint32_t warp = event.who.warp;
+  const PlaceId place = block.place_of(event.who, session_.places);
+  read_by_copy(block, event, place, all.reading, all.whole);
+  if (block.living_in(all.begin, all.end - all.begin))
     for (Mask m = event.who.mask; m != 0; m &= m - 1)
       if (const std::uint64_t at = to[std::countr_zero(m)];
           const Mbarrier* const lives = block.living_in(at, event.bytes))
         reporter_.overwritten(event.who, *lives, at, event.bytes);
-  const Mask writing = apart ? event.who.mask : distinct(event.who.mask, to, from, source_bytes);
+  const Mask writing = all.apart ? event.who.mask : distinct(event.who.mask, runs);
   block.shared.copy(block.order, warp, {to, writing, event.bytes, place, true}, block.conflicts);
+  Copy copy;
+  for (unsigned l = 0; l < lanes; ++l) copy.from[l] = runs.source[l] - to[l];
   // Copies of the same source to the same destination do not conflict.
   std::erase_if(block.conflicts, [&](const shadow::Conflict& c) {
     const auto same =
@@ -134,7 +156,7 @@ void Races::copy_of_threads(Block& block, const CopyIssued& event) {
         });
     return same != block.copies.end();
   });
-  const Clash clash = apart ? Clash{} : clash_of(event.who.mask, to, from, source_bytes);
+  const Clash clash = all.apart ? Clash{} : clash_of(event.who.mask, runs);
   if (clash.a < lanes) {
     shadow::Conflict c;
     c.why = shadow::Why::at_once;

@@ -59,12 +59,14 @@ class Races : public Listener {
   void constants_read(Block& block, const Access& access);
   // Checks an access by lanes whose bytes are in one space and, if shared, in one owner's memory.
   void touch(Block& block, Block* owner, const Access& access, Mask mask, bool write);
+  void loaded(Block& block, Block* owner, const Access& access, Mask mask);
   void synchronise(Block& block, Block* owner, const Access& access, Mask mask, bool write,
                    bool before);
   void used_remotely(Block& block, Block& owner, const Who& who, Mask mask);
 
   void map_used(Block& block, const CopyIssued& event);
   void copy_of_threads(Block& block, const CopyIssued& event);
+  void read_by_copy(Block& block, const CopyIssued& event, PlaceId place, Mask reading, bool whole);
   void bulk_copy(Block& block, const CopyIssued& event);
   void range(Block& block, const CopyIssued& event, unsigned lane, const shadow::Performer& by,
              Copy::Span span, bool write);

@@ -1,39 +1,73 @@
 // Undefined bytes in copies, allocations and accesses by the host.
 #include <algorithm>
+#include <bit>
 
 #include "gpu/check/detect/uninitialised/uninitialised.hpp"
 
 namespace inflight::check::uninitialised {
 
+namespace {
+
+// Adjacent runs of equal size, each entirely read.
+struct Runs {
+  CopyRun all;
+  std::uint32_t each = 0;  // bytes of one
+
+  // Adds the run if it is adjacent to the last one.
+  bool extend(const CopyRun& run) {
+    if (run.bytes != each || run.source_bytes != each || all.source_bytes != all.bytes ||
+        run.destination != all.destination + all.bytes || run.source != all.source + all.bytes)
+      return false;
+    all.bytes += each, all.source_bytes += each;
+    return true;
+  }
+};
+
+// Whether the lanes of a cp.async copy adjacent runs. Then sets `runs` to all of them.
+bool are_adjacent(const CopyIssued& copy, Runs& runs) {
+  if (!copy.by_lane) return false;
+  const auto [destination, source, source_bytes] = *copy.by_lane;
+  const int first = std::countr_zero(copy.who.mask);
+  std::uint64_t to = destination[first], from = source[first], differ = 0;
+  for (Mask m = copy.who.mask; m != 0; m &= m - 1) {
+    const int l = std::countr_zero(m);
+    differ |= (destination[l] ^ to) | (source[l] ^ from) | (source_bytes[l] ^ copy.bytes);
+    to += copy.bytes, from += copy.bytes;
+  }
+  const auto bytes = static_cast<std::uint32_t>(from - source[first]);
+  runs = {{static_cast<std::uint32_t>(first), destination[first], source[first], bytes, bytes},
+          copy.bytes};
+  return differ == 0;
+}
+
+}  // namespace
+
 void Uninitialised::copy_issued(const CopyIssued& copy) {
   UndefinedBlock* const block = find(copy.who);
   if (!block) return;
-  // Adjacent runs of equal size, as the lanes of a warp copy them, are looked up together.
-  CopyRun all;
-  std::uint32_t each = 0;
-  const auto flush = [&] {
+  // Adjacent runs, as the lanes of a warp copy them, are looked up together.
+  const auto flush = [&](const Runs& runs) {
+    const CopyRun& all = runs.all;
     if (all.bytes == 0) return;
     if (copy.reduces) check_reduced(copy, all, *block);
     copy_over(copy, all, *block);
     if (copy.of_values || !is_undefined(copy, *block, all.source, all.source_bytes)) return;
     CopyRun run = all;
-    run.bytes = each, run.source_bytes = std::min(each, all.source_bytes);
-    for (std::uint32_t done = 0; done < all.bytes; done += each) {
+    run.bytes = runs.each, run.source_bytes = std::min(runs.each, all.source_bytes);
+    for (std::uint32_t done = 0; done < all.bytes; done += runs.each) {
       copy_undefined(copy, run, *block);
-      run.destination += each, run.source += each;
+      run.destination += runs.each, run.source += runs.each;
     }
   };
+  Runs runs;
+  if (are_adjacent(copy, runs)) return flush(runs);
+  runs = {};
   copy.for_each_run([&](const CopyRun& run) {
-    if (run.bytes == each && run.source_bytes == each && all.source_bytes == all.bytes &&
-        run.destination == all.destination + all.bytes && run.source == all.source + all.bytes) {
-      all.bytes += each, all.source_bytes += each;
-      return;
-    }
-    flush();
-    all = run;
-    each = run.bytes;
+    if (runs.extend(run)) return;
+    flush(runs);
+    runs = {run, run.bytes};
   });
-  flush();
+  flush(runs);
 }
 
 bool Uninitialised::is_undefined(const CopyIssued& copy, const UndefinedBlock& block,
