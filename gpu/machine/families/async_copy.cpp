@@ -7,6 +7,7 @@
 
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/modifiers.hpp"
+#include "gpu/machine/run/each_lane.hpp"
 #include "gpu/machine/run/in_flight.hpp"
 #include "gpu/machine/run/mbarriers.hpp"
 
@@ -55,12 +56,24 @@ template <class A>
 struct Span {
   A low = static_cast<A>(-1), high = 0, bits = 0;
   Span(std::uint32_t mask, const A* addresses) {
-    for (int l = 0; l < lanes; ++l) {
-      const bool active = mask >> l & 1;
-      low = std::min(low, active ? addresses[l] : low);
-      high = std::max(high, active ? addresses[l] : high);
-      bits |= active ? addresses[l] : 0;
+    if (mask == ~0u && rises_evenly(addresses)) {
+      low = addresses[0], high = addresses[lanes - 1];
+      bits = low | (addresses[1] - low);
+      return;
     }
+    each_lane(mask, [&](int l) {
+      low = std::min(low, addresses[l]);
+      high = std::max(high, addresses[l]);
+      bits |= addresses[l];
+    });
+  }
+
+ private:
+  static bool rises_evenly(const A* addresses) {
+    const A step = addresses[1] - addresses[0];
+    A differ = 0;
+    for (int l = 1; l < lanes; ++l) differ |= (addresses[l] - addresses[l - 1]) ^ step;
+    return differ == 0 && addresses[lanes - 1] >= addresses[0] && step < 1u << 16;
   }
 };
 
@@ -185,8 +198,11 @@ bool lower_copy(Lowering& lo, const Row&) {
     return lo.refuse(fmt::format("{} copies {} bytes", lo.in.name,
                                  lo.in.mods.has(Mod::cg) ? "16" : "4, 8 or 16"));
   Op bound, destination;
-  for (std::size_t i = 3; i < given; ++i)
-    if (!bind_size(lo, lo.operands[i], bound)) return false;
+  for (std::size_t i = 3; i < given; ++i) {
+    const ptx::Operand& o = lo.operands[i];
+    const bool all = !is_predicate(lo, o) && lo.is_constant(o) && lo.constant(o) == bytes;
+    if (!all && !bind_size(lo, o, bound)) return false;
+  }
   if (!lo.address(lo.operands[0], destination) || !lo.address(lo.operands[1], bound)) return false;
   Op& op = lo.emit(run_copy);
   op.d = destination.a;

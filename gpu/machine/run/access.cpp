@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 
+#include "gpu/machine/run/each_lane.hpp"
 #include "gpu/machine/run/in_flight.hpp"
 
 namespace inflight::machine {
@@ -181,28 +182,28 @@ bool SourceWatch::needed() const {
   return warp_.block->grid->written.test(warp_.worker->cached(op_).extent.low);
 }
 
-void lane_addresses(const Warp& w, const Op* op, ptx::Space space, std::uint64_t (&out)[lanes]) {
-  const bool wide = op->flags & Op::address_64;
-  const auto offset = static_cast<std::uint64_t>(op->imm);
-  const bool shared = is_shared(space);
-  const std::uint64_t keep = shared ? 0xffffffff : ~0ull, named = shared ? w.block->window : 0;
-  const auto each = [&](const auto* __restrict from) {
-    std::uint64_t* __restrict to = out;
-    for (int l = 0; l < lanes; ++l) to[l] = (from[l] + offset) & keep;
-  };
-  if (op->a == no_ref)
-    std::fill(std::begin(out), std::end(out), (named + offset) & keep);
-  else if (wide)
-    each(w.at<std::uint64_t>(op->a));
-  else
-    each(w.at<std::uint32_t>(op->a));
-}
-
 namespace {
+
+// Finds global addresses that are all aligned and in one allocation. Otherwise returns false.
+bool resolve_near(Warp& w, const Op* op, std::uint32_t mask, const std::uint64_t* addresses,
+                  std::uint32_t size, std::uint32_t alignment, bool writing, LanePlaces& out) {
+  std::uint64_t low = ~std::uint64_t{0}, high = 0, bits = 0;
+  each_lane(mask, [&](int l) {
+    const std::uint64_t at = addresses[l];
+    low = std::min(low, at), high = std::max(high, at), bits |= at;
+    out.at[l] = reinterpret_cast<std::byte*>(at);
+  });
+  out.shared = 0;
+  return (bits & (alignment - 1)) == 0 && high - low < INT32_MAX &&
+         resolve_global(w, op, low, static_cast<std::uint32_t>(high - low) + size, writing);
+}
 
 BadLanes resolve_aligned(Warp& w, const Op* op, std::uint32_t mask, ptx::Space space,
                          const std::uint64_t* addresses, std::uint32_t size,
                          std::uint32_t alignment, bool writing, LanePlaces& out) {
+  if (space == ptx::Space::global &&
+      resolve_near(w, op, mask, addresses, size, alignment, writing, out))
+    return {};
   const Windows& at = w.block->grid->memory->windows();
   const bool shared = is_shared(space), own_only = shared && space != ptx::Space::shared_cluster;
   std::uint32_t misaligned = 0, outside = 0, nowhere = 0;

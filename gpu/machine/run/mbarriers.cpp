@@ -27,14 +27,43 @@ void settle_mbarrier(Block& block, const async::mbarrier::Word* word) {
   if (InFlight* const of = block.cluster->in_flight.get()) of->ledger.flush_for(block.rank, word);
 }
 
+namespace {
+
+bool are_equal(std::uint32_t mask, const std::uint64_t* addresses) {
+  const std::uint64_t first = addresses[std::countr_zero(mask)];
+  std::uint64_t differ = 0;
+  if (mask == ~0u)
+    for (int l = 0; l < lanes; ++l) differ |= addresses[l] ^ first;
+  else
+    each_lane(mask, [&](int l) { differ |= addresses[l] ^ first; });
+  return differ == 0;
+}
+
+// Finds the mbarrier that all lanes name, if it is in the block's own shared memory, as it mostly
+// is. Otherwise returns false.
+bool find_own(const Warp& w, std::uint64_t address, LaneMbarriers& out) {
+  const Block& b = *w.block;
+  const std::uint64_t offset = address ^ b.window;
+  if (address % async::mbarrier::size != 0 || offset < reserved_shared || offset >= b.shared_end ||
+      b.shared_end - offset < async::mbarrier::size)
+    return false;
+  std::fill_n(out.blocks, lanes, w.block);
+  std::fill_n(out.offsets, lanes, static_cast<std::uint32_t>(offset));
+  return true;
+}
+
+}  // namespace
+
 BadLanes resolve_mbarriers(Warp& w, const Op* op, bool own_only, LaneMbarriers& out) {
   const ptx::Space space = op->what->memory.front().space;
   const std::uint64_t window = w.block->grid->memory->windows().shared;
-  LanePlaces places;
   lane_addresses(w, op, space, out.addresses);
   const auto first = static_cast<std::size_t>(std::countr_zero(w.mask));
-  out.one = true;
-  each_lane(w.mask, [&](int l) { out.one &= out.addresses[l] == out.addresses[first]; });
+  out.one = are_equal(w.mask, out.addresses);
+  if (out.one &&
+      find_own(w, out.addresses[first] - (space == ptx::Space::generic ? window : 0), out))
+    return {};
+  LanePlaces places;
   // One address is looked up once.
   const std::uint32_t different = out.one ? w.mask & -w.mask : w.mask;
   const auto all = [&](std::uint32_t bad) { return bad && out.one ? w.mask : bad; };
