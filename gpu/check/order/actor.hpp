@@ -53,6 +53,8 @@ struct Place {
   std::uint32_t device = 0;
   Row cluster = 0, cluster_end = 0;  // the range of rows of its blocks
   Row block = 0;
+  // Its cluster has other blocks.
+  bool in_cluster() const { return cluster_end - cluster != Row{1} << row_bits; }
 };
 // The smallest scope that includes both.
 constexpr Scope level(const Place& a, const Place& b) {

@@ -74,7 +74,7 @@ class Block {
   Epoch epoch() const { return epoch_; }
   // The epoch of the last barrier of all its threads: all know what was done up to it.
   Epoch joined() const { return joined_; }
-  bool in_cluster() const { return place_.cluster_end - place_.cluster != Row{1} << row_bits; }
+  bool in_cluster() const { return place_.in_cluster(); }
   // No thread has yet done anything that could order this block and another one of its launch.
   bool isolated() const { return isolated_; }
   Epoch tick() { return epoch_++; }  // a separate epoch, for a copy that may outlive a phase

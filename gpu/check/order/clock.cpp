@@ -19,31 +19,40 @@ namespace {
 template <std::size_t bytes>
 class FreeList {
  public:
-  static void* allocate() {
-    List& mine = list;
-    if (!mine.first) return ::operator new(bytes);
-    --mine.count;
-    return std::exchange(mine.first, mine.first->next);
-  }
-  static void deallocate(void* freed) {
-    List& mine = list;
-    if (mine.count >= most && !open(mine)) return ::operator delete(freed);
-    mine.first = new (freed) Free{mine.first};
-    ++mine.count;
-  }
+  class List;
+  // The calling thread's list. A library finds what a thread keeps by a call, so what frees much
+  // calls this once.
+  static List& mine() { return list; }
+  static void* allocate() { return mine().allocate(); }
+  static void deallocate(void* freed) { mine().deallocate(freed); }
 
- private:
-  struct Free {
-    Free* next;
-  };
-  static constexpr std::size_t most = 4096;
   // Counts as full until the thread first frees, and again once the thread has ended, because later
   // destructors may still free.
-  struct List {
+  class List {
+   public:
+    void* allocate() {
+      if (!first) return ::operator new(bytes);
+      --count;
+      return std::exchange(first, first->next);
+    }
+    void deallocate(void* freed) {
+      if (count >= most && !open(*this)) return ::operator delete(freed);
+      first = new (freed) Free{first};
+      ++count;
+    }
+
+   private:
+    friend FreeList;
+    struct Free {
+      Free* next;
+    };
     Free* first = nullptr;
     std::size_t count = most;
     bool opened = false;
   };
+
+ private:
+  static constexpr std::size_t most = 4096;
   struct AtEnd {
     ~AtEnd() {
       while (list.first) ::operator delete(std::exchange(list.first, list.first->next));
@@ -89,16 +98,34 @@ struct Clock::Node {
   Clock child[2];                  // bits > 0
   std::unique_ptr<Lanes> by_lane;  // bits == 0: where they differ from the floor
   const Clock& towards(Row row) const { return child[row >> (bits - 1) & 1]; }
+
+  // Whether a holder that gives up its reference was the last.
+  bool is_left() {
+    const bool alone = references.load(std::memory_order_acquire) == 1;  // then no other holder
+    return alone || references.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  }
+  // Deletes a node and those below it that nothing else holds. `to`: the thread's free lists
+  template <class Lists>
+  static void destroy(Node* node, const Lists& to) {
+    for (Clock& c : node->child)
+      if (Node* const below = std::exchange(c.node_, nullptr); below && below->is_left())
+        destroy(below, to);
+    if (Lanes* const lanes = node->by_lane.release()) to.lanes.deallocate(lanes);
+    node->~Node();
+    to.nodes.deallocate(node);
+  }
 };
 
 void Clock::retain() const {
   if (node_) node_->references.fetch_add(1, std::memory_order_relaxed);
 }
 void Clock::release() {
-  if (!node_) return;
-  auto& references = node_->references;
-  const bool alone = references.load(std::memory_order_acquire) == 1;  // then no other holder
-  if (alone || references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete node_;
+  if (!node_ || !node_->is_left()) return;
+  const struct {
+    FreeList<sizeof(Node)>::List& nodes;
+    FreeList<sizeof(Node::Lanes)>::List& lanes;
+  } lists{FreeList<sizeof(Node)>::mine(), FreeList<sizeof(Node::Lanes)>::mine()};
+  Node::destroy(node_, lists);
 }
 
 Epoch Clock::at(Row row, unsigned lane) const {
@@ -128,9 +155,7 @@ bool Clock::covers(Row row, Mask mask, Epoch epoch) const {
     if (n->floor >= epoch) return true;
     if (n->bits > 0) continue;
     if (!n->by_lane) return false;
-    for (; mask != 0; mask &= mask - 1)
-      if ((*n->by_lane)[static_cast<unsigned>(std::countr_zero(mask))] < epoch) return false;
-    return true;
+    return (mask & ~lanes_from(n->by_lane->of, epoch)) == 0;
   }
   return false;
 }
@@ -140,10 +165,7 @@ Mask Clock::known(Row row, Epoch epoch) const {
        n = n->towards(row).node_) {
     if (n->floor >= epoch) return ~Mask{0};
     if (n->bits > 0) continue;
-    Mask found = 0;
-    for (unsigned l = 0; n->by_lane && l < lanes; ++l)
-      found |= Mask{(*n->by_lane)[l] >= epoch} << l;
-    return found;
+    return n->by_lane ? lanes_from(n->by_lane->of, epoch) : 0;
   }
   return 0;
 }
@@ -296,7 +318,8 @@ void Clock::raise(Row row, Mask mask, Epoch epoch) {
   n->top = epoch;
   n->prefix = row;
   n->by_lane.reset(new Node::Lanes);
-  for (unsigned l = 0; l < lanes; ++l) (*n->by_lane)[l] = mask >> l & 1 ? epoch : 0;
+  n->by_lane->of.fill(0);
+  raise_lanes(n->by_lane->of, mask, epoch);
   join(Clock(n));
 }
 
@@ -316,8 +339,7 @@ Clock Clock::make_row(const Raises::Raise* first, const Raises::Raise* last) {
   Mask any = 0;
   Epoch top = 0;
   for (const Raises::Raise* raise = first; raise != last; ++raise) {
-    for (unsigned l = 0; l < lanes; ++l)
-      all[l] = std::max(all[l], raise->mask >> l & 1 ? raise->epoch : 0);
+    raise_lanes(all.of, raise->mask, raise->epoch);
     any |= raise->mask;
     top = std::max(top, raise->epoch);
   }

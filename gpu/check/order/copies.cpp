@@ -81,6 +81,16 @@ Knowledge Arrivals::take() {
   return all;
 }
 
+namespace {
+
+// The narrowest scope with the same threads: a cluster of one block is that block. So arrivals of
+// both scopes are joined together.
+Scope narrowest(Scope scope, const Place& of) {
+  return scope == Scope::cluster && !of.in_cluster() ? Scope::cta : scope;
+}
+
+}  // namespace
+
 Arrivals& Mbarrier::coming(const Place& place, Scope scope) {
   for (Coming& each : coming_)
     if (each.place.block == place.block && each.scope == scope) {
@@ -105,7 +115,7 @@ void Block::arrive(Mbarrier& m, std::uint32_t warp, Mask mask, Order order, Scop
           m.arrived_.add(place_, static_cast<Scope>(s),
                          f->before.published(row_, warp, part, f->epoch));
     if (releases(order))
-      m.coming(place_, scope).add(*g.view, row_, warp, part, epoch_);
+      m.coming(place_, narrowest(scope, place_)).add(*g.view, row_, warp, part, epoch_);
     else
       m.arrived_.add_loose(g.view->published(row_, warp, part, epoch_).loose);
   }
@@ -128,7 +138,7 @@ Knowledge Block::issue(std::uint32_t warp, unsigned lane) {
 
 void Block::arrive(Mbarrier& m, const LaterArrival& later, Mask lanes, const Place& issuer,
                    Scope scope) {
-  Arrivals& coming = m.coming(issuer, scope);
+  Arrivals& coming = m.coming(issuer, narrowest(scope, issuer));
   for (const Views::Group& g : later.groups_)
     if (const Mask part = g.lanes & lanes)
       coming.add(*g.view, later.block_, later.warp_, part, later.epoch_);

@@ -14,5 +14,9 @@ struct LaneJoin {
 };
 // Sets `both` to the later epochs.
 LaneJoin join_lanes(const LaneEpochs& a, const LaneEpochs& b, LaneEpochs& both);
+// Raises those of the mask to `epoch`, where they are earlier.
+void raise_lanes(LaneEpochs& of, Mask mask, Epoch epoch);
+// Those that are at `epoch` or later.
+Mask lanes_from(const LaneEpochs& of, Epoch epoch);
 
 }  // namespace inflight::order
