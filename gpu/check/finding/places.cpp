@@ -56,21 +56,32 @@ std::atomic<PlaceId>* Places::Launch::slot(std::uint32_t instruction) {
   return &(*chunk)[instruction % chunk->size()];
 }
 
+namespace {
+
+struct LastLaunch {
+  std::uint64_t places = 0, launch = 0, ended = 0;
+  void* found = nullptr;
+};
+
+// Not inlined, so that what the thread keeps is found once: in a library that is a call.
+[[gnu::noinline]] LastLaunch& last_launch() {
+  thread_local LastLaunch last;
+  return last;
+}
+
+}  // namespace
+
 // Each host thread caches its last launch, as calls are mostly for the same one. It uses the cached
 // pointer until some launch ends.
 Places::Launch* Places::find(std::uint64_t launch) const {
-  struct Last {
-    std::uint64_t places = 0, launch = 0, ended = 0;
-    Launch* found = nullptr;
-  };
-  thread_local Last last;
+  LastLaunch& last = last_launch();
   if (last.found && last.places == self_ && last.launch == launch && last.ended == ended_.load())
-    return last.found;
+    return static_cast<Launch*>(last.found);
   const std::shared_lock lock(mutex_);
   const auto found = launches_.find(launch);
   if (found == launches_.end()) return nullptr;
   last = {self_, launch, ended_.load(), found->second.get()};
-  return last.found;
+  return found->second.get();
 }
 
 const Kernel* Places::kernel(std::uint64_t launch) const {

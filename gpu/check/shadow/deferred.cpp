@@ -8,16 +8,38 @@
 namespace inflight::shadow {
 namespace {
 
-// The bitwise or of all addresses.
-std::uint64_t or_of_addresses(const Access& read) {
+using Narrow = std::array<std::uint16_t, order::lanes>;
+
+// Sets `to` to the low bits of all addresses. Returns the bitwise or of the addresses. Compiled for
+// each instruction set, as vectors of that set.
+[[gnu::always_inline]] inline std::uint64_t narrow(const std::uint64_t* from, Narrow& to) {
   std::uint64_t bits = 0;
-  if (read.lanes == ~order::Mask{0}) {  // the usual case, without masking
-    for (unsigned l = 0; l < order::lanes; ++l) bits |= read.addresses[l];
-  } else {
+  for (unsigned l = 0; l < order::lanes; ++l) {
+    bits |= from[l];
+    to[l] = static_cast<std::uint16_t>(from[l]);
+  }
+  return bits;
+}
+
+std::uint64_t narrow_plain(const std::uint64_t* from, Narrow& to) { return narrow(from, to); }
+#ifdef __x86_64__
+__attribute__((target("avx2"))) std::uint64_t narrow_avx2(const std::uint64_t* from, Narrow& to) {
+  return narrow(from, to);
+}
+const auto narrow_here = __builtin_cpu_supports("avx2") ? narrow_avx2 : narrow_plain;
+#else
+constexpr auto narrow_here = narrow_plain;
+#endif
+
+// Whether the addresses of all lanes that read have 16 bits. Then sets `to`.
+bool fit(const Access& read, Narrow& to) {
+  std::uint64_t bits = narrow_here(read.addresses, to);
+  if (read.lanes != ~order::Mask{0}) {
+    bits = 0;
     for (order::Mask m = read.lanes; m != 0; m &= m - 1)
       bits |= read.addresses[std::countr_zero(m)];
   }
-  return bits;
+  return bits <= 0xffff;
 }
 
 }  // namespace
@@ -30,10 +52,11 @@ bool DeferredReads::try_defer(const order::Block& block, std::uint32_t warp, con
     ++dropped_;
   }
   if (reads_.size() == most) return false;
-  if (or_of_addresses(read) > 0xffff) return false;  // few blocks have so much, filled by copies
   Read& kept = reads_.emplace_back();
-  for (unsigned l = 0; l < order::lanes; ++l)
-    kept.addresses[l] = static_cast<std::uint16_t>(read.addresses[l]);
+  if (!fit(read, kept.addresses)) {  // few blocks have so much, filled by copies
+    reads_.pop_back();
+    return false;
+  }
   kept.lanes = read.lanes;
   kept.bytes = read.bytes, kept.place = read.place, kept.warp = warp;
   kept.epoch = last_ = block.epoch();

@@ -14,7 +14,8 @@ bool Repeats::again(const Access& access, Mask mask, bool write, order::Epoch ep
   if (rest == 0) return false;
   const int low = std::countr_zero(mask), next = std::countr_zero(rest);
   const std::uint64_t first = access.addresses[low];
-  const auto apart = static_cast<std::int64_t>(access.addresses[next] - first) / (next - low);
+  const auto distance = static_cast<std::int64_t>(access.addresses[next] - first);
+  const std::int64_t apart = next - low == 1 ? distance : distance / (next - low);
   const int last = 31 - std::countl_zero(mask);
   const std::int64_t extent = apart * (last - low);
   if (static_cast<std::uint64_t>(extent < 0 ? -extent : extent) < wide) return false;
