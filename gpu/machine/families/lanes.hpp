@@ -5,6 +5,7 @@
 #pragma once
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "gpu/machine/lowering/row.hpp"
 #include "gpu/machine/run/warp.hpp"
@@ -15,6 +16,23 @@
 
 namespace inflight::machine::INFLIGHT_ISA {
 
+// Of each lane, all ones if its bit in `mask` is set. Compilers do not make vectors of choices
+// between elements of fewer than 32 bits by bits of a mask, but of these.
+template <class T>
+struct Chosen {
+  alignas(64) T of[lanes];
+  explicit Chosen(std::uint32_t mask) {
+    alignas(64) std::uint32_t wide[lanes];
+    for (int l = 0; l < lanes; ++l) wide[l] = 0u - (mask >> l & 1);
+    for (int l = 0; l < lanes; ++l) of[l] = static_cast<T>(wide[l]);
+  }
+  T pick(int l, T chosen, T other) const {
+    return static_cast<T>((chosen & of[l]) | (other & static_cast<T>(~of[l])));
+  }
+};
+template <class T>
+inline constexpr bool is_narrow = std::is_integral_v<T> && sizeof(T) < 4;
+
 // out[lane] = f(lane) for the active lanes. f is evaluated for all 32 lanes, so it must accept any
 // values: no memory access, no trap.
 template <class T, class F>
@@ -23,6 +41,13 @@ template <class T, class F>
   if (w.whole) [[likely]] {
 #pragma GCC ivdep
     for (int l = 0; l < lanes; ++l) out[l] = f(l);
+  } else if constexpr (is_narrow<T>) {
+    const Chosen<T> active(w.mask);
+    alignas(64) T now[lanes];
+#pragma GCC ivdep
+    for (int l = 0; l < lanes; ++l) now[l] = static_cast<T>(f(l));
+#pragma GCC ivdep
+    for (int l = 0; l < lanes; ++l) out[l] = active.pick(l, now[l], out[l]);
   } else {
     const std::uint32_t m = w.mask;
 #pragma GCC ivdep

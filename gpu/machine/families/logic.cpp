@@ -143,7 +143,12 @@ template <class T>
 const Op* select(Warp& w, const Op* op) {
   const T *a = w.at<T>(op->a), *b = w.at<T>(op->b);
   const U32 p = w.predicate(op->c, op->flags & Op::negate_c);
-  write<T>(w, op->d, [=](int l) { return p >> l & 1 ? a[l] : b[l]; });
+  if constexpr (is_narrow<T>) {
+    const Chosen<T> first(p);
+    write<T>(w, op->d, [&](int l) { return first.pick(l, a[l], b[l]); });
+  } else {
+    write<T>(w, op->d, [=](int l) { return p >> l & 1 ? a[l] : b[l]; });
+  }
   return op + 1;
 }
 // slct: a if c >= 0, else b. -0.0 counts as 0, NaN as negative (PTX ISA, "slct").
