@@ -33,7 +33,7 @@ Checker::Checker(const CheckOptions& options, Findings::OnNew on_new, NameMemory
   });
   add(history_);
   for (const Row& row : rows) {
-    auto detector = row.make({places_, findings_}, options);
+    auto detector = row.make({places_, findings_, moments_}, options);
     if (!detector) continue;  // not turned on
     add(*detector);
     if (row.accesses != Accesses::none)

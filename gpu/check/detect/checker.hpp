@@ -33,6 +33,7 @@ class Checker : public Listeners {
  private:
   Places places_;
   Findings findings_;
+  Moments moments_;
   SourceFiles sources_;
   History history_{places_};
   std::atomic<std::uint64_t> launches_{0};

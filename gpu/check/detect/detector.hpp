@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "gpu/check/detect/moments.hpp"
 #include "gpu/check/finding/findings.hpp"
 #include "gpu/check/listener.hpp"
 
@@ -12,6 +13,7 @@ namespace inflight::check {
 struct Session {
   Places& places;
   Findings& findings;
+  Moments& moments;
 };
 
 // Options that turn on detectors beside those that are always on.

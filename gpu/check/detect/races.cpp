@@ -15,7 +15,9 @@ void Locations::forget(std::uint64_t address, std::uint64_t bytes) {
   }
 }
 
-Races::Races(const Session& session) : session_(session), reporter_(session, host_.launches()) {}
+Races::Races(const Session& session) : session_(session), reporter_(session, host_.launches()) {
+  session.moments.set([this](const Who& who) { return moment(who); });
+}
 
 Topic Races::topics() const {
   return Topic::accesses | Topic::addresses | Topic::fences | Topic::copies | Topic::barriers |
@@ -27,6 +29,15 @@ Block* Races::block_of(const Who& who) {
   Block* const block = blocks_.find(who.launch, who.block);
   if (block && block->cluster->pending) finish(*block->cluster);
   return block;
+}
+
+std::optional<Moment> Races::moment(const Who& who) {
+  const Block* const block = block_of(who);
+  if (!block) return std::nullopt;
+  const auto lane = static_cast<unsigned>(std::countr_zero(who.mask));
+  const order::View& view = block->order.view(who.warp, lane);
+  return Moment{order::warp_row(block->order.row(), order::Part::thread, who.warp), lane,
+                block->order.epoch(), view.known.loose, view.together};
 }
 
 Block* Races::peer(const Block& block, std::uint16_t rank) {

@@ -3,6 +3,7 @@
 #include "gpu/machine/instruction/detail.hpp"
 #include "gpu/machine/instruction/function.hpp"
 #include "gpu/machine/instruction/peeks.hpp"
+#include "gpu/machine/instruction/spins.hpp"
 #include "gpu/machine/instruction/tensor_detail.hpp"
 #include "gpu/machine/instruction/wgmma.hpp"
 
@@ -50,6 +51,7 @@ class Describer {
     find_held_registers(*out_);
     out_->flow = analyse(text_);
     find_peeks(*out_);
+    find_spins(*out_);
     find_contractions(*out_);
     return std::move(out_);
   }

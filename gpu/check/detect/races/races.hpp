@@ -47,6 +47,7 @@ class Races : public Listener {
 
  private:
   bool is_of_own_map(const shadow::Conflict& conflict) const;
+  std::optional<Moment> moment(const Who& who);
   // Performs the cluster's pending mbarrier operation. Returns null if the block is not known.
   Block* block_of(const Who& who);
   static Block* peer(const Block& block, std::uint16_t rank);
