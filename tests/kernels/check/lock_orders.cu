@@ -1,5 +1,6 @@
 // Threads take two locks in two orders, in runs that do not come to a standstill.
 // arch: sm_90
+// options: --workers 1
 #include <cooperative_groups.h>
 
 #include <cuda/atomic>
