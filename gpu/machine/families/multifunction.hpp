@@ -1,50 +1,15 @@
-// The multifunction unit of an H100 (MUFU), to the bit. It works as S. Oberman and M. Siu describe
-// in "A High-Performance Area-Efficient Multifunction Interpolator" (ARITH-17, 2005).
-//
-// The upper bits of an argument choose a segment of its function, a row of a table. The 17 bits
-// below, x, are the place in the segment. The unit adds C0 + C1 x + C2 x^2 and a constant exactly,
-// but with a truncated square, and cuts the sum off after the result's bits. Here sums are in two
-// words, as the vectors of most processors have no products of 64 bits.
-//
-// Each functor is an instruction of the unit: subnormal arguments and results become zeros.
+// The instructions of an H100's multifunction unit (MUFU), to the bit. Subnormal arguments and
+// results become zeros.
 #pragma once
 #include "gpu/machine/families/multifunction_tables.hpp"
 #include "gpu/machine/families/real.hpp"
+#include "gpu/numbers/multifunction.hpp"
 
 namespace inflight::machine::INFLIGHT_ISA::mufu {
 
-// x^2 / 2^19 without the partial products below 1. The bits a > b of x make the product
-// 2^(a + b + 1), and a bit alone 2^(2 a). All fits in 16 bits, of which vectors hold the most.
-[[gnu::always_inline]] inline U32 square(U32 x) {
-  const U16 upper = static_cast<U16>(x >> 9), lower = static_cast<U16>(x & 511);
-  U16 sum = static_cast<U16>(static_cast<U16>(upper * upper) >> 1);
-  // Two bits of `upper` at a time: with the lower bits that count for both, and with the one that
-  // counts for the higher only.
-  for (int a = 0; a < 8; a += 2) {
-    const U16 both = static_cast<U16>((upper >> a & 3) * (lower >> (9 - a)));
-    const U16 higher = static_cast<U16>(upper >> (a + 1) & lower >> (8 - a) & 1);
-    sum = static_cast<U16>(sum + both + higher);
-  }
-  return sum;
-}
-
-// The sum is high 2^8 + low.
-struct Sum {
-  U32 high, low;
-};
-// C0 counts 2^Unit. C1 and C2 have the signs given.
-template <int Unit, int Sign1, int Sign2, S32 Constant>
-[[gnu::always_inline]] inline Sum interpolate(const U64* rows, U32 segment, U32 x) {
-  const U64 row = rows[segment];
-  const U32 upper = static_cast<U32>(row >> 32), lower = static_cast<U32>(row);
-  const U32 c0 = upper >> 4;
-  const S32 c1 = Sign1 * static_cast<S32>((upper & 15) << 16 | lower >> 16);
-  const S32 c2 = Sign2 * static_cast<S32>(lower & 0xffff);
-  const S32 low = c1 * static_cast<S32>(x & 255) + c2 * static_cast<S32>(square(x)) + Constant;
-  const U32 high = (c0 << (Unit - 8)) + static_cast<U32>(c1 * static_cast<S32>(x >> 8)) +
-                   static_cast<U32>(low >> 8);
-  return {high, static_cast<U32>(low) & 255};
-}
+using numbers::multifunction::interpolate;
+using numbers::multifunction::square;
+using numbers::multifunction::Sum;
 
 // Clears the bits below the leading 24.
 [[gnu::always_inline]] inline U32 leading(U32 value) {
@@ -68,19 +33,7 @@ template <int Unit, int Sign1, int Sign2, S32 Constant>
 constexpr U32 infinity_bits = 0x7f800000;
 
 struct Rcp {
-  // 2^24 / (1 + fraction 2^-23) - 2^23.
-  [[gnu::always_inline]] static U32 part(U32 fraction) {
-    const Sum s = interpolate<14, -1, 1, 4046>(multifunction::reciprocal, fraction >> 16,
-                                               (fraction & 0xffff) << 1);
-    return (s.high ^ 0x80000000) >> 8;
-  }
-  float operator()(float x) const {
-    const U32 bits = to_bits(x), exponent = bits >> 23 & 255;
-    const S32 r = static_cast<S32>(part(bits & 0x7fffff) + ((253 - exponent) << 23));
-    const U32 normal = pick(r < 0x00800000, U32{0}, static_cast<U32>(r));
-    return pick(x != x, canonical_nan(),
-                with_sign(pick(exponent == 0, infinity_bits, normal), bits));
-  }
+  float operator()(float x) const { return numbers::multifunction::reciprocal(x); }
 };
 
 // The roots' tables have two halves: for even exponents (as biased) and for odd ones.
@@ -215,7 +168,8 @@ struct Tanh {
 // The f64 instructions: the result's high word of the argument's.
 struct Rcp64 {
   U32 operator()(U32 x) const {
-    const U32 exponent = x >> 20 & 2047, part = Rcp::part((x & 0xfffff) << 3) >> 3;
+    const U32 exponent = x >> 20 & 2047,
+              part = numbers::multifunction::reciprocal_part((x & 0xfffff) << 3) >> 3;
     const S32 r = static_cast<S32>(part + ((2045 - exponent) << 20));
     const U32 normal = pick(r < 0x00100000, U32{0}, static_cast<U32>(r));
     const U32 signless = pick(exponent == 0, U32{0x7ff00000}, normal);
