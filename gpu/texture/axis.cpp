@@ -48,7 +48,7 @@ double from_texels(double x) { return is_zero(x) ? 0 : std::clamp(x, -far_away, 
 
 std::int32_t addressed(std::int64_t i, const Dimension& along) {
   const auto n = static_cast<std::int64_t>(along.size);
-  if (i >= 0 && i < n) return static_cast<std::int32_t>(i);
+  if (along.endless || (i >= 0 && i < n)) return static_cast<std::int32_t>(i);
   switch (mode_of(along)) {
     case Address::wrap:
       i %= n;

@@ -22,9 +22,10 @@ struct Dimension {
   std::uint32_t size = 1;
   Address address = Address::clamp;
   bool normalized = false;
+  bool endless = false;  // texels continue behind the edges, and no mode applies
 };
 
-// Returns texel `i` after the address mode, or Axis::border.
+// Returns texel `i` after the address mode, or Axis::border. An endless dimension keeps `i`.
 std::int32_t addressed(std::int64_t i, const Dimension& along);
 // `moved` is added to the coordinate, in 256ths of a texel.
 Axis nearest(double x, std::int32_t offset, const Dimension& along, std::int32_t moved = 0);

@@ -10,16 +10,17 @@ struct FacePlace {
 };
 FacePlace on_cube(const float (&direction)[3]);
 
-// The distance of two directions on the face of the first, in halves of a face. The face continues
-// behind its edges on the four neighbouring faces. The opposite face is infinitely far.
+// The distance of two directions in texels, on the face of the first. Half a face has `half`
+// texels. The face continues behind its edges on the four neighbouring faces. The opposite face is
+// infinitely far.
 struct FaceStep {
   double s, t;
   bool same_face;
 };
-FaceStep step_on_cube(const float (&from)[3], const float (&to)[3]);
+FaceStep step_on_cube(const float (&from)[3], const float (&to)[3], double half);
 
 // Returns the texel of another face behind an edge of this one. One of `s` and `t` of `outside` is
-// -1 or `size`.
+// below 0, or `size` or more. Texels further behind the edge are further from it there, too.
 struct FaceTexel {
   unsigned face;
   std::int32_t s, t;

@@ -1,6 +1,7 @@
 // Truncates numbers to a few bits, and multiplies them like the hardware.
 #include "gpu/texture/digits.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -29,6 +30,21 @@ double product(double a, double b) {
     if (m >> bit & 1) sum += n << bit >> omitted << omitted;
   const int exponent = std::ilogb(a) + std::ilogb(b) - 2 * (digits - 1);
   return std::copysign(cut_to(std::ldexp(sum, exponent), digits), a * b);
+}
+
+double sum_of_lengths(double a, double b) {
+  const double greater = std::max(a, b);
+  if (!is_plain(greater)) return greater;
+  const double step = step_of(greater, 10);
+  return (std::floor(a / step) + std::floor(b / step)) * step;
+}
+
+double difference(float a, float b) {
+  constexpr int bits = 25;
+  const double most = std::max(std::fabs(a), std::fabs(b));
+  if (!is_plain(most)) return double{a} - b;
+  const double step = step_of(most, bits);
+  return (std::trunc(a / step) - std::trunc(b / step)) * step;
 }
 
 }  // namespace inflight::texture

@@ -21,14 +21,6 @@ double scaled(double v, int factor, int dropped) {
   return std::floor(v * factor / step + 0.5) * step;
 }
 
-// The sum of two lengths, each truncated to the tenth bit of the greater.
-double sum_of_lengths(double a, double b) {
-  const double greater = std::max(a, b);
-  if (!is_plain(greater)) return greater;
-  const double step = step_of(greater, 10);
-  return (std::floor(a / step) + std::floor(b / step)) * step;
-}
-
 // The sum of two components of ten bits. The smaller is truncated to the greater's eleventh bit,
 // and the result to ten.
 double sum_of_components(double a, double b) {

@@ -217,10 +217,10 @@ LightSum light_sum(const Mix& mix, unsigned first, unsigned end, unsigned c) {
   return out;
 }
 
-// The sum of several probes. Up to four probes of one level are added at a time. They lose bits
-// below 2^-22, and from the first bright texel on below 2^-18, as the sum before them does.
-// Measured: equal in all but one of the 16,384 places of tests/gpu/texture_anisotropy.cu.
-std::int64_t light_of_probes(const Mix& mix, unsigned c) {
+// The sum of several quads: probes, slices and levels. Up to four quads of one level are added at a
+// time. They lose bits below 2^-22, and from the first bright texel on below 2^-18, as the sum
+// before them does. Measured: tests/gpu/texture_cubes.cu.
+std::int64_t light_of_quads(const Mix& mix, unsigned c) {
   constexpr unsigned at_a_time = 4;
   constexpr std::uint8_t bright = 5;  // a step
   constexpr int dark_bits = 22, bright_bits = 18;
@@ -243,8 +243,8 @@ std::int64_t light_of_probes(const Mix& mix, unsigned c) {
 
 // 8-bit sRGB is mixed as linear light. w is not light.
 std::uint32_t mix_light(const Mix& mix, unsigned c) {
-  const bool probes = mix.all > whole && mix.quads > 1;
-  const std::int64_t sum = probes ? light_of_probes(mix, c) : light_sum(mix, 0, mix.count, c).sum;
+  const std::int64_t sum =
+      mix.quads > 1 ? light_of_quads(mix, c) : light_sum(mix, 0, mix.count, c).sum;
   return std::bit_cast<std::uint32_t>(rounded<F16>(sum, -light_bits - weight_bits_of(mix)));
 }
 template <unsigned channels>

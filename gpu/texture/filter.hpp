@@ -19,7 +19,7 @@ struct Mix {
   unsigned count = 0;
   std::uint32_t all = 256;
   unsigned first_of_quad[32], quads = 0;  // texels of one probe or slice are summed together
-  unsigned second_level = 32;             // the first quad of a second level with probes
+  unsigned second_level = 32;             // the first quad of a second level
   void begin_quad() { first_of_quad[quads++] = count; }
   unsigned end_of_quad(unsigned quad) const {
     return quad + 1 < quads ? first_of_quad[quad + 1] : count;

@@ -17,10 +17,13 @@ double known(double span) {
 
 // The hardware has no gradient operands for volumes and cubemaps. A read has neighbours there, and
 // the difference of their coordinates is the gradient. Measured: the sum of a coordinate and its
-// gradient is rounded, and a NaN counts as 0.
+// gradient is rounded, a NaN counts as 0, and a place too many texels away for a float is infinite.
 double between_places(float from, float gradient, float size) {
-  const auto place = [size](float at) { return std::isnan(at) ? 0 : at * size; };
-  return known(place(from + gradient) - place(from));
+  const auto place = [size](float at) {
+    if (std::isnan(at)) return 0.0f;
+    return std::isinf(at * size) ? at * size : at;
+  };
+  return known(product(size, difference(place(from + gradient), place(from))));
 }
 
 // Computes the span along one of the two directions. Measured: gradients are multiplied by the size
@@ -30,8 +33,8 @@ bool span(const Image& image, bool normalized, const Read& how, const float (&at
   const Level& base = image.levels[0];
   if (is_cube(how.geometry)) {
     const float to[] = {at[0] + gradient[0], at[1] + gradient[1], at[2] + gradient[2]};
-    const FaceStep step = step_on_cube(at, to);
-    out[0] = known(step.s * base.size[0] / 2), out[1] = known(step.t * base.size[0] / 2);
+    const FaceStep step = step_on_cube(at, to, base.size[0] / 2.0);
+    out[0] = known(step.s), out[1] = known(step.t);
     return step.same_face;
   }
   for (unsigned d = 0; d < dimensions(how.geometry); ++d) {

@@ -21,13 +21,13 @@ unsigned most_probes(const Texture& t, const Read& how) {
 
 // Spreads the probes over the longer axis. Without a bias, `ellipse.level` is in the first level or
 // below it. In the second level the axis has half as many texels, and an axis shorter than a texel
-// counts as a texel. Measured: bias and clamping change neither places nor weights.
+// counts as a texel: one probe. Measured: bias and clamping change neither places nor weights.
 void spread(const Ellipse& ellipse, Levels& levels) {
   const int ratio = ellipse.ratio + static_cast<int>(std::min(ellipse.level, 0.0) * whole);
   if (ratio <= 0) return;
   const int in_second = ratio + static_cast<int>(levels.fraction) - static_cast<int>(whole);
   levels.probes[0] = probes_along(ellipse.step, ratio, scale_of(levels.fraction));
-  levels.probes[1] = probes_along(ellipse.step, std::max(in_second, 0), scale_of(0));
+  if (in_second > 0) levels.probes[1] = probes_along(ellipse.step, in_second, scale_of(0));
 }
 
 }  // namespace

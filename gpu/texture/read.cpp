@@ -23,14 +23,19 @@ struct Taps {
   unsigned face = 0;
 };
 
-// Returns the address of a texel of a neighbouring face. No texel exists behind a corner.
+// Is a texel of a seamless cubemap behind an edge of its face?
+bool is_behind(std::int32_t i, const Level& level) {
+  return i < 0 || i >= static_cast<std::int32_t>(level.size[0]);
+}
+bool reaches_behind(const Axis& axis, const Level& level) {
+  return is_behind(axis.texel[0], level) || is_behind(axis.texel[1], level);
+}
+
+// Returns the address of a texel of a neighbouring face.
 std::uint64_t address_behind(const Texture& t, const Level& level, const Taps& taps,
-                             const std::int32_t (&at)[3], unsigned corner) {
-  const auto size = static_cast<std::int32_t>(level.size[0]);
-  const auto place = [&](unsigned d) {
-    return at[d] != Axis::border ? at[d] : (corner >> d & 1) ? size : -1;
-  };
-  const FaceTexel there = behind_edge({taps.face, place(0), place(1)}, size);
+                             const std::int32_t (&at)[3]) {
+  const FaceTexel there =
+      behind_edge({taps.face, at[0], at[1]}, static_cast<std::int32_t>(level.size[0]));
   const std::uint64_t layer = taps.layer - taps.face + there.face;
   return t.image.at(level, static_cast<std::uint64_t>(there.s), static_cast<std::uint64_t>(there.t),
                     layer);
@@ -42,11 +47,11 @@ const std::byte* texel(const Texture& t, const Level& level, const Taps& taps, u
   bool outside = false;
   for (unsigned d = 0; d < taps.count; ++d) {
     at[d] = taps.axis[d].texel[corner >> d & 1];
-    outside |= at[d] == Axis::border;
+    outside |= taps.seamless ? is_behind(at[d], level) : at[d] == Axis::border;
   }
   if (outside && !taps.seamless) return t.border;
   const std::uint64_t slice = taps.layer + static_cast<std::uint64_t>(at[2]);
-  const std::uint64_t address = outside ? address_behind(t, level, taps, at, corner)
+  const std::uint64_t address = outside ? address_behind(t, level, taps, at)
                                         : t.image.at(level, static_cast<std::uint64_t>(at[0]),
                                                      static_cast<std::uint64_t>(at[1]), slice);
   if (touched) touched->add(address);
@@ -58,17 +63,32 @@ std::uint32_t second_part(std::uint32_t weight, std::uint32_t fraction, std::uin
   return (weight * fraction + round) >> fraction_bits;
 }
 
-// Three faces meet at a corner, so one of four texels is missing. Each of its neighbours gets a
-// third of its weight, and the opposite texel gets the rest.
-void share_corner(const Taps& taps, std::uint32_t (&weights)[4]) {
-  for (unsigned corner = 0; corner < 4; ++corner) {
-    if (taps.axis[0].texel[corner & 1] != Axis::border ||
-        taps.axis[1].texel[corner >> 1] != Axis::border)
-      continue;
-    const std::uint32_t all = std::exchange(weights[corner], 0), third = (2 * all + 3) / 6;
-    weights[corner ^ 1] += third, weights[corner ^ 2] += third;
-    weights[corner ^ 3] += all - 2 * third;
-    return;
+// Three faces meet at a corner, so one of four texels is missing.
+bool is_missing(const Level& level, const Taps& taps, unsigned corner) {
+  return is_behind(taps.axis[0].texel[corner & 1], level) &&
+         is_behind(taps.axis[1].texel[corner >> 1], level);
+}
+// Each neighbour of the missing texel gets a third of its weight, and the opposite texel gets the
+// rest.
+void share(unsigned corner, std::uint32_t (&weights)[4]) {
+  const std::uint32_t all = std::exchange(weights[corner], 0), third = (2 * all + 3) / 6;
+  weights[corner ^ 1] += third, weights[corner ^ 2] += third;
+  weights[corner ^ 3] += all - 2 * third;
+}
+void share_missing(const Level& level, const Taps& taps, std::uint32_t (&weights)[4]) {
+  for (unsigned corner = 0; corner < 4; ++corner)
+    if (is_missing(level, taps, corner)) return share(corner, weights);
+}
+
+// Where both dimensions reach behind an edge, near a corner, a probe stays within half a texel
+// behind each (measured: tests/gpu/texture_cubes.cu).
+void stay_near_corner(const Level& level, Taps& taps) {
+  if (!reaches_behind(taps.axis[0], level) || !reaches_behind(taps.axis[1], level)) return;
+  const auto size = static_cast<std::int32_t>(level.size[0]);
+  for (unsigned d = 0; d < 2; ++d) {
+    Axis& axis = taps.axis[d];
+    if (axis.texel[1] < 0) axis = {{-1, 0}, 0};
+    if (axis.texel[0] >= size) axis = {{size - 1, size}, whole - 1};
   }
 }
 
@@ -90,11 +110,24 @@ void weigh(const Texture& t, const Level& level, const Taps& taps, std::uint32_t
           taps.count > 1 ? second_part(columns[x], taps.axis[1].fraction, x ? up : down) : 0;
       weights[x] = columns[x] - weights[x | 2];
     }
-    if (taps.seamless) share_corner(taps, weights);
+    if (taps.seamless) share_missing(level, taps, weights);
     for (unsigned corner : {0u, 2u, 1u, 3u})
       if (weights[corner] != 0)
         mix.add(texel(t, level, taps, corner | z << 2, touched), weights[corner]);
   }
+}
+
+// What a missing texel counts as where texels are gathered.
+Value missing_texel(const Texture& t, const Level& level, const Taps& taps, unsigned missing,
+                    Footprint* touched) {
+  std::uint32_t weights[4] = {};
+  weights[missing] = whole;
+  share(missing, weights);
+  Mix mix;
+  mix.begin_quad();
+  for (unsigned corner = 0; corner < 4; ++corner)
+    if (corner != missing) mix.add(texel(t, level, taps, corner, touched), weights[corner]);
+  return t.filter(mix);
 }
 
 // Returns one component of the lower left, lower right, upper right and upper left texels.
@@ -102,8 +135,12 @@ Value gathered(const Texture& t, const Level& level, const Taps& taps, unsigned 
                Footprint* touched) {
   Value out;
   unsigned i = 0;
-  for (unsigned corner : {2u, 3u, 1u, 0u})
-    out[i++] = t.decode(texel(t, level, taps, corner, touched))[component];
+  for (unsigned corner : {2u, 3u, 1u, 0u}) {
+    const bool missing = taps.seamless && t.filter && is_missing(level, taps, corner);
+    const Value value = missing ? missing_texel(t, level, taps, corner, touched)
+                                : t.decode(texel(t, level, taps, corner, touched));
+    out[i++] = value[component];
+  }
   if (t.image.format.kind == Kind::floating)
     for (std::uint32_t& v : out)
       if ((v & 0x7f800000) == 0) v &= 0x80000000;  // denormals
@@ -128,7 +165,7 @@ Taps taps_of(const Texture& t, const Read& how, const Request& r, const Level& l
     const std::uint32_t last_cube = std::max(t.image.layers / 6, 1u) - 1;
     if (how.geometry == Geometry::cubes) taps.layer = std::min(r.layer, last_cube) * 6;
     taps.layer = std::min<std::uint64_t>(taps.layer + place.face, t.image.layers - 1);
-    taps.seamless = t.sampler.seamless && linear && how.gather < 0;
+    taps.seamless = t.sampler.seamless && linear;
     taps.face = place.face;
     at[0] = place.s, at[1] = place.t, normalized = true;
   }
@@ -137,13 +174,12 @@ Taps taps_of(const Texture& t, const Read& how, const Request& r, const Level& l
     taps.axis[taps.count++] = between(0, 0, {1, Address::border, false});
   for (unsigned d = 0; d < dimensions(how.geometry); ++d) {
     const bool clamps = is_cube(how.geometry) && t.sampler.seamless;
-    const Address address = taps.seamless ? Address::border
-                            : clamps      ? Address::clamp
-                                          : t.sampler.address[d];
-    const Dimension along{level.size[d], address, normalized};
+    const Address address = clamps ? Address::clamp : t.sampler.address[d];
+    const Dimension along{level.size[d], address, normalized, taps.seamless};
     taps.axis[d] = (linear ? between : nearest)(at[d], offset_of(r.offset[d], how), along,
                                                 d < 2 ? moved[d] : 0);
   }
+  if (taps.seamless) stay_near_corner(level, taps);
   return taps;
 }
 
@@ -187,6 +223,7 @@ Value read_at(const Texture& t, const Read& how, const Request& r, const Levels&
   Mix mix;
   for (unsigned i = 0; i < 2; ++i) {
     if (weights[i] == 0) continue;
+    if (i == 1) mix.second_level = mix.quads;
     const Taps taps = taps_of(t, how, r, *levels[i], linear || gather);
     if (gather) return gathered(t, *levels[i], taps, static_cast<unsigned>(how.gather), touched);
     if (linear)
@@ -209,20 +246,22 @@ Value probed(const Texture& t, const Read& how, const Request& r, const Levels& 
     const Probes& probes = mixed.probes[i];
     const unsigned before = mix.count;
     if (i == 1) mix.second_level = mix.quads;
+    // A probe that weighs nothing is added too: sums of light take four at a time.
+    const auto add = [&](std::uint32_t weight, const std::int32_t(&moved)[2]) {
+      const Taps taps = taps_of(t, how, r, level, t.sampler.linear, moved);
+      if (t.sampler.linear && weight != 0) return weigh(t, level, taps, weight, mix, touched);
+      mix.begin_quad();
+      if (weight != 0) mix.add(texel(t, level, taps, 0, touched), weight);
+    };
     const auto pairs = static_cast<int>(probes.pairs);
+    if (pairs == 0) add(parts[i], {0, 0});
     for (int probe = -pairs; probe < pairs; ++probe) {
       const bool ahead = probe >= 0;
       const auto pair = static_cast<unsigned>(ahead ? probe : -1 - probe);
       const std::uint32_t weight = weight_of(probes, pair, ahead, parts[i]);
-      if (weight == 0) continue;
       const std::int32_t sign = ahead ? 1 : -1;
       const auto& place = probes.place[pair];
-      const Taps taps =
-          taps_of(t, how, r, level, t.sampler.linear, {sign * place[0], sign * place[1]});
-      if (t.sampler.linear)
-        weigh(t, level, taps, weight, mix, touched);
-      else
-        mix.begin_quad(), mix.add(texel(t, level, taps, 0, touched), weight);
+      add(weight, {sign * place[0], sign * place[1]});
     }
     for (unsigned k = before; k < mix.count; ++k) mix.weight[k] *= mix.all / probes.all;
   }

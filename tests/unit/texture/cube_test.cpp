@@ -66,7 +66,7 @@ TEST(Cube, EdgesLeadToAnotherFaceAndBack) {
 }
 
 TEST(Cube, StepsOnOneFaceAreDifferencesOfPlaces) {
-  const FaceStep step = step_on_cube({2, 1, 0}, {4, 1, -1});  // -z/x, -y/x
+  const FaceStep step = step_on_cube({2, 1, 0}, {4, 1, -1}, 1);  // -z/x, -y/x
   EXPECT_TRUE(step.same_face);
   EXPECT_EQ(step.s, 0.25);
   EXPECT_EQ(step.t, 0.25);
@@ -74,14 +74,41 @@ TEST(Cube, StepsOnOneFaceAreDifferencesOfPlaces) {
 
 TEST(Cube, StepsGoOnBehindEdges) {
   // From the middle of +z to +x: half a face to the edge, and a quarter of a face past it.
-  const FaceStep right = step_on_cube({0, 0, 1}, {1, 0.25f, 0.5f});
+  const FaceStep right = step_on_cube({0, 0, 1}, {1, 0.25f, 0.5f}, 1);
   EXPECT_FALSE(right.same_face);
   EXPECT_EQ(right.s, 1.5);
   EXPECT_EQ(right.t, -0.25);
-  const FaceStep up = step_on_cube({0, 0, 1}, {0, 1, 0.5f});
+  const FaceStep up = step_on_cube({0, 0, 1}, {0, 1, 0.5f}, 1);
   EXPECT_EQ(up.s, 0);
   EXPECT_EQ(up.t, -1.5);
-  EXPECT_TRUE(std::isinf(step_on_cube({0, 0, 1}, {0, 0, -1}).s));
+  EXPECT_TRUE(std::isinf(step_on_cube({0, 0, 1}, {0, 0, -1}, 1).s));
+}
+
+// A cube of 20 texels: 10 texels to the edge and 5 behind it. Products have ten bits.
+TEST(Cube, StepsAreInTexels) {
+  EXPECT_EQ(step_on_cube({0, 0, 1}, {1, 0.25f, 0.5f}, 10).s, 15);
+  EXPECT_EQ(step_on_cube({0, 0, 1}, {0.25f, 0, 1}, 10).s, 2.5);
+}
+
+// Faces are chosen after the division. Here the hardware's reciprocal makes both coordinates 1.
+TEST(Cube, ChoosesTheFaceOfTheNormalizedDirection) {
+  const float just_less = std::nextafter(1.5f, 1.0f);
+  EXPECT_EQ(on_cube({1.5f, 0, 1.5f}).face, 4u);
+  unsigned front = 0;
+  for (float size = 1; size < 2; size += 0x1p-10f)
+    front += on_cube({size, 0, std::nextafter(size, 1.0f)}).face == 4;
+  EXPECT_GT(front, 0u);
+  EXPECT_EQ(on_cube({1.5f, 0, just_less - 0.001f}).face, 0u);
+}
+
+TEST(Cube, TexelsFarBehindAnEdgeAreFarFromItThere) {
+  constexpr std::int32_t size = 8;
+  for (std::int32_t depth = 0; depth < size; ++depth) {
+    const FaceTexel right = behind_edge({4, size + depth, 3}, size);  // of +z: +x, from the left
+    EXPECT_EQ(right.face, 0u);
+    EXPECT_EQ(right.s, depth);
+    EXPECT_EQ(right.t, 3);
+  }
 }
 
 // A short step stays short across all faces.
@@ -95,7 +122,7 @@ TEST(Cube, ShortStepsAreShortAcrossEveryEdge) {
           float from[3] = {}, to[3] = {};
           from[a] = to[a] = i, from[b] = to[b] = j;
           from[b] *= 1 - near, to[a] *= 1 - near;
-          const FaceStep step = step_on_cube(from, to);
+          const FaceStep step = step_on_cube(from, to, 1);
           EXPECT_FALSE(step.same_face);
           EXPECT_NEAR(std::fabs(step.s) + std::fabs(step.t), 2 * near, 1e-6);
         }
