@@ -4,11 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "gpu/ptx/parse.hpp"
+#include "tests/unit/machine/described_kernel.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -20,15 +19,13 @@ using testing::ElementsAre;
 std::vector<std::string> found(const std::string& body, const std::string& target = "sm_90") {
   std::string registers;
   for (char r = 'a'; r <= 'z'; ++r) registers += std::string(r == 'a' ? "" : ", ") + r;
-  auto text = std::make_shared<const std::string>(
-      ".version 8.7\n.target " + target + "\n.address_size 64\n.visible .entry k() {\n.reg .f32 " +
-      registers + "; .reg .f64 %d<9>; .reg .pred %p<4>; .reg .b64 %rd<4>;\n" + body + "\n}\n");
-  auto parsed = ptx::parse(text, "test");
-  EXPECT_TRUE(parsed) << body;
-  if (!parsed) return {};
-  const auto module = std::make_unique<const ptx::Module>(std::move(*parsed));
-  const ptx::Function& written = module->functions.back();
-  const auto function = describe(*module, written);
+  const DescribedKernel kernel(".visible .entry k() {\n.reg .f32 " + registers +
+                                   "; .reg .f64 %d<9>; .reg .pred %p<4>; .reg .b64 %rd<4>;\n" +
+                                   body + "\n}\n",
+                               target);
+  if (!kernel.function) return {};
+  const ptx::Function& written = kernel.module->functions.back();
+  const Function* const function = kernel.function.get();
   const auto name = [&](const ptx::Operand* o) {
     return o->kind == ptx::Operand::Kind::reg ? std::string(written.registers[o->index].name)
                                               : "constant";

@@ -7,6 +7,7 @@
 #include "gpu/machine/decode/prepared.hpp"
 #include "gpu/machine/instruction/function.hpp"
 #include "gpu/ptx/parse.hpp"
+#include "tests/unit/machine/described_kernel.hpp"
 #include "tests/unit/machine/ptx_runner.hpp"
 
 namespace inflight::machine {
@@ -16,21 +17,13 @@ using ptx::Opcode;
 using Role = MemoryOperand::Role;
 
 // The description of a function's body.
-struct Described {
-  explicit Described(const std::string& body, const std::string& declarations = {}) {
-    auto text = std::make_shared<const std::string>(
-        ".version 8.7\n.target sm_90a\n.address_size 64\n" + declarations +
-        ".visible .entry k(.param .u64 out) {\n  .reg .b32 %r<20>; .reg .b64 %rd<20>;\n"
-        "  .reg .pred %p<8>; .reg .f32 %f<8>; .reg .b16 %h<4>;\n" +
-        body + "\n}\n");
-    auto parsed = ptx::parse(text, "test");
-    if (!parsed) {
-      ADD_FAILURE() << parsed.error().message << " in line " << parsed.error().line;
-      return;
-    }
-    module = std::make_unique<const ptx::Module>(std::move(*parsed));
-    function = describe(*module, module->functions.back());
-  }
+struct Described : DescribedKernel {
+  explicit Described(const std::string& body, const std::string& declarations = {})
+      : DescribedKernel(
+            declarations +
+            ".visible .entry k(.param .u64 out) {\n  .reg .b32 %r<20>; .reg .b64 %rd<20>;\n"
+            "  .reg .pred %p<8>; .reg .f32 %f<8>; .reg .b16 %h<4>;\n" +
+            body + "\n}\n") {}
   const Instruction& operator[](std::size_t i) const { return function->body.at(i); }
   std::string names(std::span<const RegisterUse> uses) const {
     std::vector<std::string_view> out;
@@ -41,8 +34,6 @@ struct Described {
   std::string registers(std::size_t i = 0) const {
     return names((*this)[i].writes) + " <- " + names((*this)[i].reads);
   }
-  std::unique_ptr<const ptx::Module> module;
-  std::unique_ptr<const Function> function;
 };
 
 TEST(Descriptions, NameTheRegistersThatAreReadAndWritten) {

@@ -4,25 +4,21 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
 
-#include "gpu/ptx/parse.hpp"
+#include "tests/unit/machine/described_kernel.hpp"
 
 namespace inflight::machine {
 namespace {
 
 // For the body's first bar.sync.
 bool passed(const std::string& body) {
-  auto text = std::make_shared<const std::string>(
-      ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry k() {\n"
+  const DescribedKernel kernel(
+      ".visible .entry k() {\n"
       "  .reg .b32 %r<20>; .reg .b64 %rd<20>; .reg .pred %p<8>;\n" +
       body + "\n}\n");
-  auto parsed = ptx::parse(text, "test");
-  EXPECT_TRUE(parsed) << body;
-  if (!parsed) return false;
-  const auto module = std::make_unique<const ptx::Module>(std::move(*parsed));
-  const auto function = describe(*module, module->functions.back());
+  const Function* const function = kernel.function.get();
+  if (!function) return false;
   for (std::uint32_t i = 0; i < function->body.size(); ++i)
     if (function->body[i].opcode == ptx::Opcode::bar) return all_pass_behind(*function, i);
   ADD_FAILURE() << "no barrier in " << body;

@@ -3,25 +3,21 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
 
-#include "gpu/ptx/parse.hpp"
+#include "tests/unit/machine/described_kernel.hpp"
 
 namespace inflight::machine {
 namespace {
 
 // For the body's first wait, whose result is %p1.
 bool used(const std::string& behind, const std::string& before = "") {
-  auto text = std::make_shared<const std::string>(
-      ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry k() {\n"
+  const DescribedKernel kernel(
+      ".visible .entry k() {\n"
       "  .reg .b32 %r<20>; .reg .b64 %rd<20>; .reg .pred %p<8>; .shared .b64 bar;\n" +
       before + " mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0;\n" + behind + "\n}\n");
-  auto parsed = ptx::parse(text, "test");
-  EXPECT_TRUE(parsed) << behind;
-  if (!parsed) return true;
-  const auto module = std::make_unique<const ptx::Module>(std::move(*parsed));
-  const auto function = describe(*module, module->functions.back());
+  const Function* const function = kernel.function.get();
+  if (!function) return true;
   for (std::uint32_t i = 0; i < function->body.size(); ++i)
     if (function->body[i].opcode == ptx::Opcode::mbarrier_try_wait)
       return uses_result(*function, i);

@@ -3,27 +3,22 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
 
-#include "gpu/ptx/parse.hpp"
+#include "tests/unit/machine/described_kernel.hpp"
 
 namespace inflight::machine {
 namespace {
 
 // Whether the body's first atomic spins. %rd1 is a pointer.
 bool spins(const std::string& body) {
-  auto text = std::make_shared<const std::string>(
-      ".version 8.7\n.target sm_90a\n.address_size 64\n"
+  const DescribedKernel kernel(
       ".visible .func f() { ret; }\n.visible .entry k(.param .u64 p) {\n"
       "  .reg .b32 %r<20>; .reg .b64 %rd<20>; .reg .pred %p<8>;\n"
       "  ld.param.u64 %rd1, [p];\n" +
       body + "\n}\n");
-  auto parsed = ptx::parse(text, "test");
-  EXPECT_TRUE(parsed) << body;
-  if (!parsed) return false;
-  const auto module = std::make_unique<const ptx::Module>(std::move(*parsed));
-  const auto function = describe(*module, module->functions.back());
+  const Function* const function = kernel.function.get();
+  if (!function) return false;
   for (const Instruction& in : function->body)
     for (const MemoryOperand& m : in.memory)
       if (m.role == MemoryOperand::Role::atomic) return m.spins;
