@@ -22,6 +22,7 @@
 #include "gpu/cuda/core/report/checking.hpp"
 #include "gpu/cuda/core/report/guard.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
+#include "gpu/cuda/core/report/refusals.hpp"
 #include "gpu/cuda/core/sharing/memory.hpp"
 #include "gpu/cuda/core/texture/array.hpp"
 #include "gpu/cuda/core/visible.hpp"
@@ -199,6 +200,7 @@ void end_process() {
     std::vector<Device*> devices;
     for (int i = 0; i < core.device_count(); ++i) devices.push_back(&core.device(i));
     finish(devices);
+    report_refusals();
     report_observed();
     conclude_checking();
     return Status::success;

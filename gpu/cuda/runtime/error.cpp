@@ -1,4 +1,5 @@
 // The last error of each thread, and the names and texts of errors.
+#include "gpu/cuda/core/report/refusals.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 
 namespace inflight::cuda {
@@ -38,11 +39,13 @@ using namespace inflight::cuda;
 
 INFLIGHT_API int cudaGetLastError() {
   initialise_driver();
+  forget_refusals();
   return int(std::exchange(last_error, Status::success));
 }
 
 INFLIGHT_API int cudaPeekAtLastError() {
   initialise_driver();
+  forget_refusals();
   return int(last_error);
 }
 

@@ -1,6 +1,7 @@
 // Kernel launches. Compiled twice: see entry.hpp.
 #include "gpu/cuda/core/stream/launch.hpp"
 
+#include "gpu/cuda/core/report/refusals.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 #include "gpu/host/of_this_thread.hpp"
 
@@ -10,9 +11,11 @@ namespace {
 
 int launch_kernel(const void* function, const abi::LaunchConfig& config, void** arguments,
                   const char* call = __builtin_FUNCTION()) {
-  return on_stream(
+  const int code = on_stream(
       config.stream, [&](Stream& s) { return launch(s, config, function, arguments, nullptr); },
       call);
+  end_launch_statement(Status(code));
+  return code;
 }
 
 }  // namespace
@@ -78,6 +81,7 @@ INFLIGHT_API int __cudaPopCallConfiguration(abi::Dim3* grid, abi::Dim3* block,
   if (stack.empty()) return int(Status::invalid_configuration);
   const Configuration top = stack.back();
   stack.pop_back();
+  begin_launch_statement();
   *grid = top.grid;
   *block = top.block;
   *dynamic_shared = top.dynamic_shared;

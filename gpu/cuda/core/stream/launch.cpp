@@ -14,6 +14,7 @@
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/profiles.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
+#include "gpu/cuda/core/report/refusals.hpp"
 #include "gpu/cuda/core/settings.hpp"
 #include "gpu/cuda/core/stream/event.hpp"
 #include "gpu/cuda/core/stream/inner_recording.hpp"
@@ -142,7 +143,10 @@ Status check_launch(const KernelWork& work, Device& device) {
   // that fits on no multiprocessor.
   if (outcome.kind == machine::FaultKind::too_many_resources)
     report_once(outcome.report, outcome.report + ".");
-  if (!outcome.ok()) return status_of(outcome.kind);
+  if (!outcome.ok()) {
+    note_refusal(outcome.report);
+    return status_of(outcome.kind);
+  }
   warn_of_registers(work, *launch.kernel, device);
   return check_runnable(*work.function, *launch.kernel);
 }
