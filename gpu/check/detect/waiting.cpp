@@ -117,6 +117,7 @@ class Waiting : public Listener {
     if (!state) return;
     settle(*state, cluster_place(*event.kernel, event.block).rank, event.block);
     if (state->held && state->held->block == event.block) report_held(*state);
+    last_found() = {};
     clusters_.ended(event.kernel->launch, cluster_place(*event.kernel, event.block).first,
                     state->size);
   }
@@ -157,12 +158,26 @@ class Waiting : public Listener {
   }
 
  private:
-  // Returns null if the launch is not known.
+  struct Last {
+    std::uint64_t turn = 0, launch = 0, block = 0;
+    ClusterState* state = nullptr;
+  };
+  static Last& last_found() {
+    thread_local Last last;
+    return last;
+  }
+  // Returns null if the launch is not known. Each host thread caches the state of its last block,
+  // which is valid while that block runs.
   ClusterState* find(const Who& who) {
+    Last& last = last_found();
+    if (last.turn == clusters_.turn() && last.launch == who.launch && last.block == who.block)
+      return last.state;
     const Kernel* const kernel = session_.places.kernel(who.launch);
     if (!kernel) return nullptr;
-    return &clusters_.get(who.launch, cluster_place(*kernel, who.block).first,
-                          [&] { return std::make_unique<ClusterState>(*kernel); });
+    ClusterState& state = clusters_.get(who.launch, cluster_place(*kernel, who.block).first,
+                                        [&] { return std::make_unique<ClusterState>(*kernel); });
+    last = {clusters_.turn(), who.launch, who.block, &state};
+    return &state;
   }
   // Returns null if a cluster of one block has no state yet.
   ClusterState* known(const Kernel& kernel, std::uint64_t block) {

@@ -9,6 +9,8 @@ namespace {
 
 using What = BarrierBreach::What;
 
+bool is_whole_warp(const BarrierArrival& each) { return each.waits && each.who.mask == ~Mask{0}; }
+
 }  // namespace
 
 // As for an mbarrier, an arrival must come from threads that can know that the previous phase is
@@ -56,7 +58,11 @@ void BlockBarriers::note(const Barrier& event, std::uint32_t warp, std::uint32_t
       {event.who, warp, event.arrived - phase.arrived, waits, event.aligned, order.step(warp)});
   phase.arrived = event.arrived;
   phase.expected = std::max(phase.expected, event.expected);
-  order.release(warp, barrier.passed);
+  // What a warp that waits as a whole passes on is joined when the phase completes.
+  if (is_whole_warp(phase.arrivals.back()))
+    ++phase.whole_warps;
+  else
+    order.release(warp, barrier.passed);
 }
 
 void BlockBarriers::complete(Named& barrier, std::uint32_t threads, WarpOrder& order,
@@ -65,7 +71,7 @@ void BlockBarriers::complete(Named& barrier, std::uint32_t threads, WarpOrder& o
   const auto& all = phase.arrivals;
   if (phase.expected == 0 && phase.arrived < threads && !all.empty())
     out.push_back({What::others_ended, all.front().who, {}, 0, threads, phase.arrived, 0});
-  for (std::size_t i = 0; i < all.size(); ++i) {
+  for (std::size_t i = 0; i < all.size() && phase.whole_warps != all.size(); ++i) {
     const BarrierArrival& one = all[i];
     if (!one.aligned || one.who.mask == ~Mask{0}) continue;
     for (std::size_t j = 0; j < i; ++j) {
@@ -83,16 +89,23 @@ void BlockBarriers::complete(Named& barrier, std::uint32_t threads, WarpOrder& o
     }
   }
   barrier.observers.clear();
-  for (const BarrierArrival& each : all) {
-    if (!each.waits) continue;
-    order.acquire(each.warp, barrier.passed);
-    if (phase.expected != 0) barrier.observers.push_back({each.warp, order.step(each.warp)});
+  const bool all_meet = phase.whole_warps == order.warps();
+  if (all_meet) {
+    order.meet();
+  } else {
+    for (const BarrierArrival& each : all)
+      if (is_whole_warp(each)) order.release(each.warp, barrier.passed);
+    for (const BarrierArrival& each : all)
+      if (each.waits) order.acquire(each.warp, barrier.passed);
   }
+  if (phase.expected != 0)
+    for (const BarrierArrival& each : all)
+      if (each.waits) barrier.observers.push_back({each.warp, order.step(each.warp)});
   barrier.previous_expected = phase.expected;
   barrier.previous.clear();
   if (phase.expected != 0) std::swap(barrier.previous, phase.arrivals);
   phase.arrivals.clear();
-  phase.expected = phase.arrived = 0;
+  phase.expected = phase.arrived = phase.whole_warps = 0;
   ++phase.number;
 }
 

@@ -20,6 +20,7 @@ struct BarrierPhase {
   std::uint64_t number = 0;
   std::uint32_t expected = 0;  // threads; 0: all live ones
   std::uint32_t arrived = 0;
+  std::uint32_t whole_warps = 0;  // number of arrivals of all 32 lanes, which wait
   std::vector<BarrierArrival> arrivals;
 };
 

@@ -26,7 +26,7 @@ ClusterState::ClusterState(const Kernel& k)
       order(block_warps * size),
       barriers(size) {}
 
-std::uint32_t ClusterState::warp(const Who& who) const {
+std::uint32_t ClusterState::warp_in_cluster(const Who& who) const {
   return cluster_place(*kernel, who.block).rank * block_warps + who.warp;
 }
 

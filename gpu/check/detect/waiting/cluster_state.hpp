@@ -21,8 +21,9 @@ ClusterPlace cluster_place(const Kernel& kernel, std::uint64_t block);
 struct ClusterState {
   explicit ClusterState(const Kernel& kernel);
 
-  std::uint32_t warp(const Who& who) const;  // the warp's number in the cluster
-  Mask lanes_of(const Who& who) const;       // lanes that the warp began with
+  // The warp's number in the cluster.
+  std::uint32_t warp(const Who& who) const { return size == 1 ? who.warp : warp_in_cluster(who); }
+  Mask lanes_of(const Who& who) const;  // lanes that the warp began with
   MbarrierHistory& mbarrier(std::uint32_t rank, std::uint32_t address) {
     return mbarriers[{rank, address}];
   }
@@ -50,6 +51,9 @@ struct ClusterState {
   std::map<std::uint32_t, WarpPolls> polls;    // by warp, of those that polled memory
   std::map<std::uint32_t, WarpWrites> writes;  // by warp, of those that wrote what others may poll
   ClusterBarrier barrier;
+
+ private:
+  std::uint32_t warp_in_cluster(const Who& who) const;
 };
 
 }  // namespace inflight::check

@@ -36,7 +36,7 @@ void WarpOrder::acquire(std::uint32_t warp, const SyncClock& at) {
 }
 
 bool WarpOrder::knows(std::uint32_t warp, std::uint32_t other, Time then) const {
-  if (warp == other) return true;
+  if (warp == other || then <= met_) return true;
   const auto& known = rows_[warp].known;
   return other < known.size() && known[other] >= then;
 }
