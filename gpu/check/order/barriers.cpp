@@ -97,13 +97,15 @@ void Block::arrive_and_wait(BarrierState& at, std::uint32_t warp, Mask mask) {
     const Mask part = g.lanes & mask;
     if (part == 0) continue;
     if (g.view == at.joined_) continue;
-    at.arrived_.join(g.view->known);
     // `together` names only lanes that wait here, and complete() publishes what those did.
     const bool common = g.view->only_together() && (g.view->together.lanes & ~part) == 0;
     if (common && !g.view->patterns) {
+      at.join_late();
       at.joined_ = g.view;
+      at.is_late_ = true;
       continue;
     }
+    at.arrived_.join(g.view->known);
     g.view->add_own(at.arrived_, row_, warp, part);
     if (g.view->patterns) at.halves_.add(*g.view->patterns, row_, warp, part, at.arrived_);
   }
@@ -125,7 +127,37 @@ View* BarrierState::only_view() const {
   return const_cast<View*>(first->get());
 }
 
+void BarrierState::join_late() {
+  if (!std::exchange(is_late_, false)) return;
+  arrived_.join(joined_->known);
+}
+
+bool BarrierState::complete_alike() {
+  if (!is_late_ || !arrived_.empty()) return false;
+  Block& block = *waiting_.front().block;
+  std::uint32_t count = 0;
+  for (const Waiting& w : waiting_) {
+    const std::vector<Views::Group>& groups = w.block->warps_[w.warp].views.groups();
+    if (w.block != &block || groups.size() != 1 || groups[0].view != joined_) return false;
+    count += w.mask == ~Mask{0} ? lanes : static_cast<unsigned>(std::popcount(w.mask));
+  }
+  if (count != block.threads_ || joined_.use_count() != static_cast<long>(waiting_.size()) + 1)
+    return false;
+  View& view = const_cast<View&>(*joined_);
+  view.known.raise_range(warp_row(block.row_, Part::thread, 0), warp_bits, block.epoch_);
+  if (!view.known.loose.same(view.known.order)) view.known.unite();
+  view.together = {};
+  view.changed();
+  block.joined_ = block.epoch_++;
+  waiting_.clear();
+  joined_.reset();
+  is_late_ = false;
+  return true;
+}
+
 void BarrierState::complete() {
+  if (complete_alike()) return;
+  join_late();
   auto& threads = threads_;
   threads.clear();
   const auto of = [&](Block* block) -> std::uint32_t& {

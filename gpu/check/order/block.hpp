@@ -193,12 +193,18 @@ class BarrierState {
   };
   // The view that all waiting threads share, if nothing else refers to it. It is changed in place.
   View* only_view() const;
+  // Completes a barrier of all threads of one block, if they know the same and have nothing else.
+  bool complete_alike();
+  void join_late();
   Knowledge arrived_, completed_;
   Halves halves_;
   std::shared_ptr<const Patterns> completed_halves_;
   std::vector<Waiting> waiting_;
   std::vector<std::pair<Block*, std::uint32_t>> threads_;  // number that wait, by block
-  std::shared_ptr<const View> joined_;  // last view joined to arrived_ that has no own parts
+  // The last view, with no own parts, to be joined to arrived_, and whether that is still to be
+  // done.
+  std::shared_ptr<const View> joined_;
+  bool is_late_ = false;
 };
 
 }  // namespace inflight::order

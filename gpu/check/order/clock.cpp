@@ -323,8 +323,43 @@ void Clock::raise(Row row, Mask mask, Epoch epoch) {
   join(Clock(n));
 }
 
+bool Clock::raise_in_place(Row first, unsigned bits, Epoch epoch) {
+  std::array<Node*, 64> above;
+  std::size_t count = 0;
+  Node* n = node_;
+  for (;; n = n->towards(first).node_) {
+    if (!n || n->bits < bits || !same_range(first, n->prefix, n->bits) || n->floor >= epoch ||
+        n->references.load(std::memory_order_acquire) != 1)
+      return false;
+    if (n->bits == bits) break;
+    if (count == above.size()) return false;
+    above[count++] = n;
+  }
+  const auto raise = [](Node& of, Epoch floor) {
+    of.floor = floor;
+    of.top = std::max(of.top, floor);
+    for (Clock& c : of.child)
+      if (c.node_ && c.node_->top <= floor) c = Clock();
+  };
+  raise(*n, epoch);
+  if (n->top == epoch)
+    n->by_lane.reset();
+  else if (n->by_lane)
+    raise_lanes(n->by_lane->of, ~Mask{0}, epoch);
+  while (count > 0) {
+    Node& each = *above[--count];
+    each.top = std::max(each.top, n->top);
+    const auto floor_of = [&](const Clock& c) {
+      return c.node_ && c.node_->bits == each.bits - 1u ? c.node_->floor : 0;
+    };
+    const Epoch both = std::min(floor_of(each.child[0]), floor_of(each.child[1]));
+    if (both > each.floor) raise(each, both);
+  }
+  return true;
+}
+
 void Clock::raise_range(Row first, unsigned bits, Epoch epoch) {
-  if (epoch == 0) return;
+  if (epoch == 0 || raise_in_place(first, bits, epoch)) return;
   Node* n = new Node;
   n->bits = static_cast<std::uint8_t>(bits);
   n->floor = n->top = epoch;

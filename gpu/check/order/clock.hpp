@@ -77,6 +77,8 @@ class Clock {
   static Clock owned(Node* of_joined, const Node* a, const Node* b);
   static Clock make_row(const Raises::Raise* first, const Raises::Raise* last);
   static Clock make_rows(const Raises::Raise* first, const Raises::Raise* last);
+  // Raises a range that has a node of its own, if no other clock has that node or one above it.
+  bool raise_in_place(Row first, unsigned bits, Epoch epoch);
   static Clock make(Row prefix, unsigned bits, Epoch floor, Clock low, Clock high);
   Node* node_ = nullptr;
 };

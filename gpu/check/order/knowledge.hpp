@@ -30,6 +30,7 @@ struct Knowledge {
   }
   void raise_range(Row first, unsigned bits, Epoch epoch) {
     const bool strict = loose.same(order);
+    if (strict) loose = Clock();  // one holder less, so that `order` may change in place
     order.raise_range(first, bits, epoch);
     if (strict)
       loose = order;
@@ -39,6 +40,9 @@ struct Knowledge {
   // Makes both clocks one object if they are equal, so that later joins join one. May miss that.
   void unite() {
     if (order.includes(loose)) loose = order;
+  }
+  bool empty() const {
+    return order.empty() && loose.empty() && fenced[0].empty() && fenced[1].empty();
   }
   bool same(const Knowledge& other) const {
     return order.same(other.order) && loose.same(other.loose) && fenced[0].same(other.fenced[0]) &&

@@ -111,6 +111,23 @@ TEST(Clock, OfRaisesIsWhatTheyRaiseOneByOne) {
   }
 }
 
+TEST(Clock, RaisedAgainLeavesItsCopiesAsTheyWere) {
+  const Row block = block_row(3, 7), lane = warp_row(block, Part::thread, 2);
+  Clock clock;
+  clock.raise_range(block_row(2, 0), launch_shift, always);
+  clock.raise(lane, 0xff, 9);
+  std::vector<Clock> before;
+  for (Epoch epoch = 1; epoch < 12; ++epoch) {
+    if (epoch % 3 == 0) before.push_back(clock);
+    clock.raise_range(block, warp_bits, epoch);
+    EXPECT_EQ(clock.floor(block, warp_bits), epoch);
+    EXPECT_EQ(clock.at(lane, 0), std::max<Epoch>(epoch, 9));
+    EXPECT_EQ(clock.at(lane, 31), epoch);
+  }
+  for (std::size_t i = 0; i < before.size(); ++i)
+    EXPECT_EQ(before[i].floor(block, warp_bits), 3 * i + 2);
+}
+
 TEST(Clock, IsOneNodeForAnyNumberOfEndedLaunches) {
   Clock c;
   for (std::uint64_t launch = 0; launch < 4096; ++launch)
