@@ -150,13 +150,19 @@ const Op* run_operation(Warp& w, const Op* op) {
     if (op->d != no_ref) w.at<std::uint64_t>(op->d)[l] = step.token;
     if (step.completed) wake_mbarrier(*m.blocks[l], m.offsets[l]);
   });
-  if constexpr (name == Event::Op::init) w.block->in_step = 0;
+  if constexpr (name == Event::Op::init) {
+    w.block->in_step = 0;
+    if (InFlight* const of = w.block->cluster->in_flight.get()) [[unlikely]]
+      each_lane(w.mask, [&](int l) { of->late_news.forget(w.block->rank, m.offsets[l]); });
+  }
   w.progressed = true;
   return op + 1;
 }
 
-// --- waits: Op::d is a predicate, Op::b a token or, with .parity, a parity. Op::count is 1 if
-// nothing depends on the predicate, so the thread does not learn the result ---
+// --- waits: Op::d is a predicate, Op::b a token or, with .parity, a parity. Op::count is a
+// ResultUse. If nothing depends on the predicate, the thread does not learn the result ---
+
+bool is(const Op* op, ResultUse use) { return op->count == static_cast<std::uint32_t>(use); }
 
 mb::Test test_lane(const Warp& w, const Op* op, const Mbarriers& m, int l, bool parity) {
   return parity ? mb::test_parity(m.word(l), w.at<std::uint32_t>(op->b)[l])
@@ -183,7 +189,7 @@ bool ask_alike(const Warp& w, const Op* op, const Mbarriers& m, bool parity) {
 // `alike_all`: the lanes ask_alike().
 void report_results(const Warp& w, const Op* op, const Mbarriers& m, bool parity,
                     std::uint32_t done, bool alike_all) {
-  if (op->count) done = 0;
+  if (is(op, ResultUse::none)) done = 0;
   if (w.block->counts)
     w.block->counts->sums.mbarrier_tests += static_cast<std::uint64_t>(std::popcount(w.mask));
   if (!wanted(w)) return;
@@ -243,15 +249,40 @@ std::uint32_t test(Warp& w, const Op* op, const Mbarriers& m, bool settles, bool
   return done;
 }
 
+// The lanes of `done` that are told so. The others hear of it late.
+std::uint32_t told(Warp& w, const Op* op, const Mbarriers& m, bool parity, std::uint32_t done) {
+  InFlight* const of = w.block->cluster->in_flight.get();
+  if (!of || is(op, ResultUse::none)) return done;
+  std::uint32_t late = 0;
+  for (std::uint32_t rest = done; rest;) {
+    const int first = std::countr_zero(rest);
+    const std::uint32_t phase = phase_parity(w, op, first, parity);
+    std::uint32_t alike = 0;
+    each_lane(rest, [&](int l) {
+      if (m.offsets[l] == m.offsets[first] && phase_parity(w, op, l, parity) == phase)
+        alike |= 1u << l;
+    });
+    rest &= ~alike;
+    if (is(op, ResultUse::doubtful) && test_lane(w, op, m, first, parity).done &&
+        of->late_news.withheld(w, *op->what, m.offsets[first], phase))
+      late |= alike;
+    else
+      of->late_news.told(w, m.offsets[first], phase);
+  }
+  return done & ~late;
+}
+
 template <bool parity>
 const Op* run_test_wait(Warp& w, const Op* op) {
   Mbarriers m;
   if (!resolve(w, op, true, m)) return nullptr;
   advance_block(*w.block);
   const bool alike = ask_alike(w, op, m, parity);
-  const std::uint32_t done = test<parity>(w, op, m, !leaves_in_flight(w), alike);
-  if (w.block->grid->observation) [[unlikely]]
+  std::uint32_t done = test<parity>(w, op, m, !leaves_in_flight(w), alike);
+  if (w.block->grid->observation) [[unlikely]] {
+    if (wanted(w)) done = told(w, op, m, parity, done);
     report_results(w, op, m, parity, done, alike);
+  }
   w.set_predicate(op->d, done);
   if (done != w.mask) w.spin();
   return op + 1;
@@ -280,7 +311,7 @@ const Op* run_try_wait(Warp& w, const Op* op) {
   Mbarriers m;
   if (!resolve(w, op, true, m)) return nullptr;
   const bool alike = ask_alike(w, op, m, parity);
-  const std::uint32_t done = test<parity>(w, op, m, true, alike) | (w.granted & w.mask);
+  std::uint32_t done = test<parity>(w, op, m, true, alike) | (w.granted & w.mask);
   w.granted &= ~w.mask;
   if (!done && !w.worker->give_up && m.one) {
     const int first = std::countr_zero(w.mask);
@@ -288,6 +319,7 @@ const Op* run_try_wait(Warp& w, const Op* op) {
   }
   if (w.block->grid->observation) [[unlikely]] {
     report_waited(w, op, m, parity);
+    if (wanted(w)) done = told(w, op, m, parity, done);
     report_results(w, op, m, parity, done, alike);
   }
   w.set_predicate(op->d, done);
@@ -315,14 +347,14 @@ const Op* run_pending_count(Warp& w, const Op* op) {
 
 // Emits `handler` with the operands d, b, c and the address.
 bool emit(Lowering& lo, Handler handler, const ptx::Operand& address, Ref d, Ref b, Ref c,
-          bool unused_result = false) {
+          ResultUse use = ResultUse::decisive) {
   if (lo.what.memory.empty()) return lo.refuse("an address in brackets is needed");
   const Space space = lo.what.memory.front().space;
   if (space != Space::generic && !is_shared(space))
     return lo.refuse("mbarriers are in shared memory");
   Op& op = lo.emit(handler);
   op.d = d, op.b = b, op.c = c;
-  op.count = unused_result;
+  op.count = static_cast<std::uint32_t>(use);
   return lo.address(address, op);
 }
 
@@ -391,8 +423,9 @@ bool lower_wait(Lowering& lo, const Row&) {
                                 : (parity ? run_test_wait<true> : run_test_wait<false>);
   const Function& function = *lo.code().description;
   const auto index = static_cast<std::uint32_t>(&lo.what - function.body.data());
-  const bool unused_result = lo.form().synchronised && !uses_result(function, index);
-  return emit(lo, handler, lo.operands[1], d, b, no_ref, unused_result);
+  const ResultUse use =
+      lo.form().synchronised ? use_of_result(function, index) : ResultUse::decisive;
+  return emit(lo, handler, lo.operands[1], d, b, no_ref, use);
 }
 
 bool lower_pending_count(Lowering& lo, const Row&) {

@@ -4,6 +4,7 @@
 
 #include "gpu/async/ledger.hpp"
 #include "gpu/machine/run/cluster.hpp"
+#include "gpu/machine/run/late_news.hpp"
 
 namespace inflight::machine {
 
@@ -16,6 +17,7 @@ class InFlight final : public async::Observer {
   explicit InFlight(Cluster& cluster);
   async::Ledger ledger;
   async::TensorMaps maps;  // as the cluster's threads see them
+  LateNews late_news;      // for listeners
 
  private:
   using Threads = async::Threads;

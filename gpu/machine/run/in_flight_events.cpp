@@ -19,6 +19,12 @@ constexpr std::uint64_t bulk_ids = 1ull << 63;
 bool is_load(const BulkCopy& c) { return c.kind == BulkCopy::Kind::tensor_load; }
 bool is_tensor(const BulkCopy& c) { return is_load(c) || c.kind == BulkCopy::Kind::tensor_store; }
 
+// The parity of the phase that the step counted for.
+std::uint32_t parity_before(async::mbarrier::Word after, const async::mbarrier::Step& step) {
+  const std::uint32_t now = async::mbarrier::decode(after).parity;
+  return step.completed ? now ^ 1 : now;
+}
+
 // A copy and the bases of its addresses; null: global addresses.
 struct Ends {
   const BulkCopy& copy;
@@ -126,6 +132,9 @@ void InFlight::report_arrival(const Threads& threads, const async::Arrival& arri
   if (!observation().wants(Topic::mbarriers)) return;
   async::mbarrier::Word word;
   std::memcpy(&word, block(threads.rank).shared + arrival.mbarrier, sizeof word);
+  if (op == check::MbarrierOp::Op::async_arrive)
+    late_news.counted(threads.rank, static_cast<std::uint32_t>(arrival.mbarrier),
+                      parity_before(word, step));
   check::MbarrierOp event;
   event.who = who(threads, arrival.tag);
   event.op = op;
@@ -146,6 +155,7 @@ void InFlight::completed(const BulkCopy& copy, const async::mbarrier::Step& step
   if (Counts* const counts = block(copy.rank).counts)
     counts->mbarrier(Op::complete_tx, 0, step.completed);
   if (!observation().wants(Topic::mbarriers)) return;
+  late_news.counted(copy.rank, copy.mbarrier_offset, parity_before(*copy.mbarrier, step));
   check::MbarrierOp event;
   event.who = who(issuer, copy.tag);
   event.op = Op::complete_tx;

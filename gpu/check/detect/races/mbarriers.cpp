@@ -98,12 +98,12 @@ void Races::mbarrier(const MbarrierOp& op) {
   if (is_wait(op) && !op.done) {
     const auto found = block->mbarriers.find(op.address);
     if (op.rank != block->rank || found == block->mbarriers.end()) return;
-    Who& last = found->second->unanswered;
-    const bool goes_on = last.launch == op.who.launch && last.warp == op.who.warp &&
-                         last.instruction == op.who.instruction;
-    const Mask before = goes_on ? last.mask : 0;
-    last = op.who;
-    last.mask |= before;
+    std::vector<Who>& waits = found->second->unanswered;
+    auto last = std::ranges::find(waits, op.who.warp, &Who::warp);
+    if (last == waits.end()) last = waits.insert(last, op.who);
+    const Mask before = last->instruction == op.who.instruction ? last->mask : 0;
+    *last = op.who;
+    last->mask |= before;
     return;
   }
   Cluster& cluster = *block->cluster;
@@ -172,7 +172,8 @@ void Races::perform(const MbarrierOp& op) {
     case Op::try_wait:
       if (!op.done) return;
       check_published(*block, m, op.who);
-      if (m.unanswered.warp == warp) m.unanswered.mask &= ~mask;
+      for (Who& wait : m.unanswered)
+        if (wait.warp == warp) wait.mask &= ~mask;
       block->order.observe(m.order, warp, mask, order, scope);
       note_use(*block, m, op.who);
       observed(*block, m, warp, mask);

@@ -184,12 +184,13 @@ Finding Reporter::finding_of(const Scene& scene, const Conflict& c) const {
 const Who* Reporter::unanswered(const Scene& scene, const Conflict& c) const {
   if (c.why != shadow::Why::not_observed || !scene.block) return nullptr;
   const Copy* const copy = transaction_of(scene.block, c.earlier);
-  const Who* const wait = copy && copy->on ? &copy->on->unanswered : nullptr;
+  if (!copy || !copy->on) return nullptr;
   const Who& by = scene.who;
-  return wait && wait->mask & by.mask && wait->launch == by.launch && wait->block == by.block &&
-                 wait->warp == by.warp
-             ? wait
-             : nullptr;
+  for (const Who& wait : copy->on->unanswered)
+    if (wait.mask & by.mask && wait.launch == by.launch && wait.block == by.block &&
+        wait.warp == by.warp)
+      return &wait;
+  return nullptr;
 }
 
 void Reporter::unpublished(const Who& who, const Mbarrier& m, bool other_block) {

@@ -67,8 +67,8 @@ struct Mbarrier {
   };
   std::vector<Arrival> arrivals;
   bool news = false;  // a phase is complete that no thread has observed
-  // The last wait that returned false, or whose result its thread ignores. No launch: none.
-  Who unanswered;
+  // Of each warp the last wait that returned false, or whose result its threads ignore.
+  std::vector<Who> unanswered;
   // Since its initialisation: the last operations of each warp, each lane in one of them.
   struct Use {
     Who who;
