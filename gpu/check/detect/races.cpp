@@ -99,7 +99,7 @@ void Races::kernel_begin(const KernelBegin& event) {
   const order::Streams::Launch launch = host_.launch(*event.kernel);
   const std::lock_guard lock(mutex_);
   running_[event.kernel->launch] = {facts_of(*event.kernel), launch.number, launch.knows,
-                                    launch.waited};
+                                    launch.waited, order::Streams::done(launch)};
 }
 
 const Races::Running& Races::running(std::uint64_t launch) {
@@ -150,6 +150,10 @@ void Races::block_end(const BlockEnd& event) {
   if (!block) return;
   block->ended = true;
   check_end(*block);
+  if (block->order.has_observed()) {
+    const Running& of = running(event.kernel->launch);
+    if (order::Knowledge more; block->order.learnt(of.done, more)) host_.learnt(of.facts, more);
+  }
   const std::shared_ptr<Cluster> cluster = block->cluster;
   if (--cluster->running == 0) blocks_.forget(*cluster);
 }

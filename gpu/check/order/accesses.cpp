@@ -198,6 +198,7 @@ void Block::strong_reads(std::uint32_t warp, Mask mask, std::uint64_t address, c
     return empty;
   }();
   isolated_ &= order == Order::relaxed;
+  observed_ = observed_ || at.is_written_outside(place_);
   if (order == Order::relaxed && (!seen || seen->empty())) return acquire_loose(warp, mask, any);
   warps_[warp].views.change(mask, [&](View& v, Mask) {
     // An acquire operation also completes the pattern of an earlier read.

@@ -204,7 +204,22 @@ void BarrierState::complete() {
 
 void Block::learn(std::uint32_t warp, Mask mask, const Knowledge& more) {
   isolated_ = false;
+  observed_ = true;
   warps_[warp].views.change(mask, [&](View& v, Mask) { v.known.join(more); });
+}
+
+bool Block::learnt(const Knowledge& done, Knowledge& into) const {
+  bool any = false;
+  const View* last = nullptr;
+  for (const Warp& warp : warps_)
+    for (const Views::Group& group : warp.views.groups()) {
+      if (group.view.get() == last) continue;
+      last = group.view.get();
+      if (done.includes(last->known)) continue;
+      into.join(last->known);
+      any = true;
+    }
+  return any;
 }
 
 void Block::wait(BarrierState& at, std::uint32_t warp, Mask mask, Order order) {

@@ -77,6 +77,11 @@ class Block {
   bool in_cluster() const { return place_.in_cluster(); }
   // No thread has yet done anything that could order this block and another one of its launch.
   bool isolated() const { return isolated_; }
+  // Its threads may have acquired something from another block or from the host.
+  bool has_observed() const { return observed_; }
+  // Joins to `into` what its threads know, without their own accesses. Returns false, and joins
+  // nothing, if `done` has all of it.
+  bool learnt(const Knowledge& done, Knowledge& into) const;
   Epoch tick() { return epoch_++; }  // a separate epoch, for a copy that may outlive a phase
   const std::vector<Views::Group>& groups(std::uint32_t warp) const {
     return warps_[warp].views.groups();
@@ -176,6 +181,7 @@ class Block {
   Epoch epoch_ = 1, joined_ = 0;
   std::uint32_t mbarriers_ = 0;
   bool isolated_;
+  bool observed_ = false;
   std::vector<Warp> warps_;
 };
 

@@ -37,6 +37,11 @@ struct Knowledge {
     else
       loose.raise_range(first, bits, epoch);
   }
+  // True if joining `other` would change nothing. May be false even so.
+  bool includes(const Knowledge& other) const {
+    return order.includes(other.order) && loose.includes(other.loose) &&
+           fenced[0].includes(other.fenced[0]) && fenced[1].includes(other.fenced[1]);
+  }
   // Makes both clocks one object if they are equal, so that later joins join one. May miss that.
   void unite() {
     if (order.includes(loose)) loose = order;

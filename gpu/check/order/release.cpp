@@ -225,4 +225,9 @@ const Release* Location::seen(const Place& reader, Scope scope, std::uint64_t sa
   return older_.get();
 }
 
+bool Location::is_written_outside(const Place& block) const {
+  return older_ || std::ranges::any_of(
+                       versions_, [&](const Version& v) { return v.writer.block != block.block; });
+}
+
 }  // namespace inflight::order

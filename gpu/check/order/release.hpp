@@ -110,6 +110,8 @@ class Location {
   // What a read that saw that write acquires. Null if the two are not morally strong.
   const Release* seen(const Place& reader, Scope scope, std::uint64_t saw = latest) const;
   std::uint64_t writes() const { return next_; }
+  // Some of its kept writes may be by a thread of another block.
+  bool is_written_outside(const Place& block) const;
   const Release* last() const { return versions_.empty() ? nullptr : &versions_.back().release; }
 
  private:

@@ -92,6 +92,7 @@ Streams::Launch Streams::child(Id stream, const Knowledge& knows) {
 
 Knowledge Streams::done(const Launch& launch) {
   Knowledge all = launch.knows;
+  all.join(launch.waited);
   ended(all, launch.number);
   return all;
 }

@@ -48,9 +48,12 @@ class Streams {
   // A thread of that launch lets the next launch begin. `has_waited`: that thread had waited for
   // the preceding kernels. If all such threads had, the next launch comes after those kernels.
   void launch_dependents(Id stream, std::uint32_t launch, bool has_waited);
+  // A thread of a launch in the current piece of work has learnt this from elsewhere. What follows
+  // the launch knows it.
+  void learnt(Id stream, const Knowledge& more) { streams_[stream].now.join(more); }
   // A launch by a kernel in the current piece of work. Its threads begin with `knows`.
   Launch child(Id stream, const Knowledge& knows);
-  // What is known after the end of the launch.
+  // What is known after the end of the launch, unless learnt() adds to it.
   static Knowledge done(const Launch& launch);
   // A launch that the host itself performs: it is done when this returns.
   Launch on_host();

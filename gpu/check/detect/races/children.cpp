@@ -28,6 +28,12 @@ order::Streams::Launch Children::begin(std::uint64_t child, const LaunchOrigin& 
   return began;
 }
 
+void Children::learnt(std::uint64_t launch, const order::Knowledge& more) {
+  for (auto up = families_.find(launch); up != families_.end();
+       up = families_.find(up->second.parent))
+    up->second.done.join(more);
+}
+
 void Children::ended(std::uint64_t stream) {
   std::erase_if(families_, [&](const auto& each) { return each.second.stream == stream; });
 }

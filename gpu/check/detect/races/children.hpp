@@ -16,6 +16,8 @@ class Children {
   // `child` begins, as part of the stream's current work.
   order::Streams::Launch begin(std::uint64_t child, const LaunchOrigin& origin,
                                std::uint64_t stream, order::Streams& streams);
+  // A thread of the launch has learnt this from elsewhere, which what follows it knows.
+  void learnt(std::uint64_t launch, const order::Knowledge& more);
   // A launch by the host, whose threads may launch others.
   void root(std::uint64_t launch, const order::Streams::Launch& began, std::uint64_t stream);
   // A piece of the stream's work has ended, with all launches that it led to.

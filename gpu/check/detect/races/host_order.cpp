@@ -64,6 +64,12 @@ void HostOrder::launch_dependents(std::uint64_t stream, std::uint32_t number, bo
   streams_.launch_dependents(stream, number, has_waited);
 }
 
+void HostOrder::learnt(const Launch& launch, const order::Knowledge& more) {
+  const std::lock_guard lock(mutex_);
+  children_.learnt(launch.launch, more);
+  streams_.learnt(launch.stream, more);
+}
+
 void HostOrder::child_launched(std::uint64_t child, const order::Knowledge& by) {
   const std::lock_guard lock(mutex_);
   children_.launched(child, by);

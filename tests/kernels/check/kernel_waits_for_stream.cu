@@ -1,0 +1,84 @@
+// A kernel waits for a flag that a kernel of another stream sets. What follows it in its stream
+// comes after what it has acquired.
+#include <cuda/atomic>
+
+#include "tests/kernels/check/check_test.cuh"
+
+using Flag = cuda::atomic_ref<int, cuda::thread_scope_device>;
+
+__global__ void writes(int* data, int* flag) {
+  *data = 7;  // [writes]
+  Flag(*flag).store(1, cuda::memory_order_release);
+}
+__global__ void reads(const int* data, int* out) { *out = *data; }  // [reads]
+
+// The last block waits. A load without acquire semantics orders nothing.
+template <bool acquires>
+__global__ void waits(int* flag) {
+  if (blockIdx.x != gridDim.x - 1) return;
+  const auto order = acquires ? cuda::memory_order_acquire : cuda::memory_order_relaxed;
+  while (Flag(*flag).load(order) == 0) continue;
+}
+
+struct Streams {
+  cudaStream_t a, b, c;
+  Buffer<int> data{1}, flag{1}, out{1};
+  Streams() {
+    for (cudaStream_t* each : {&a, &b, &c})
+      CHECK(cudaStreamCreateWithFlags(each, cudaStreamNonBlocking));
+    CHECK(cudaMemset(flag, 0, sizeof(int)));
+    CHECK(cudaDeviceSynchronize());
+    writes<<<1, 1, 0, a>>>(data, flag);
+  }
+};
+
+template <bool acquires>
+void next_kernel() {
+  Streams s;
+  waits<acquires><<<2, 1, 0, s.b>>>(s.flag);
+  reads<<<1, 1, 0, s.b>>>(s.data, s.out);
+  CHECK(cudaDeviceSynchronize());
+}
+
+void next_copy_twin() {
+  Streams s;
+  waits<true><<<2, 1, 0, s.b>>>(s.flag);
+  CHECK(cudaMemcpyAsync(s.out, s.data, sizeof(int), cudaMemcpyDeviceToDevice, s.b));
+  CHECK(cudaDeviceSynchronize());
+}
+
+void next_node_twin() {
+  Streams s;
+  CHECK(cudaStreamBeginCapture(s.b, cudaStreamCaptureModeRelaxed));
+  waits<true><<<2, 1, 0, s.b>>>(s.flag);
+  reads<<<1, 1, 0, s.b>>>(s.data, s.out);
+  cudaGraph_t graph;
+  CHECK(cudaStreamEndCapture(s.b, &graph));
+  cudaGraphExec_t exec;
+  CHECK(cudaGraphInstantiate(&exec, graph, 0));
+  CHECK(cudaGraphLaunch(exec, s.b));
+  CHECK(cudaDeviceSynchronize());
+}
+
+// A third stream comes after the wait, or not.
+template <bool right>
+void third_stream() {
+  Streams s;
+  waits<true><<<2, 1, 0, s.b>>>(s.flag);
+  cudaEvent_t done;
+  CHECK(cudaEventCreate(&done));
+  CHECK(cudaEventRecord(done, s.b));
+  if (right) CHECK(cudaStreamWaitEvent(s.c, done));
+  reads<<<1, 1, 0, s.c>>>(s.data, s.out);
+  CHECK(cudaDeviceSynchronize());
+}
+
+int main(int argc, char** argv) {
+  return run_case(argc, argv,
+                  {{"next_kernel", next_kernel<false>},
+                   {"next_kernel_twin", next_kernel<true>},
+                   {"next_copy_twin", next_copy_twin},
+                   {"next_node_twin", next_node_twin},
+                   {"third_stream", third_stream<false>},
+                   {"third_stream_twin", third_stream<true>}});
+}
