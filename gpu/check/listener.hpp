@@ -21,7 +21,7 @@ enum class Topic : std::uint32_t {
   branches = 1u << 2,      // diverged, reconverged
   accesses = 1u << 3,      // accessed
   fences = 1u << 4,
-  copies = 1u << 5,  // copy_*
+  copies = 1u << 5,  // copy_*, prefetched
   barriers = 1u << 6,
   mbarriers = 1u << 7,
   collectives = 1u << 8,
@@ -62,6 +62,7 @@ constexpr bool has(Topic set, Topic topic) {
   X(UndefinedUse, undefined_used, undefined)           \
   X(Fence, fenced, fences)                             \
   X(CopyIssued, copy_issued, copies)                   \
+  X(Prefetch, prefetched, copies)                      \
   X(CopyCommitted, copy_committed, copies)             \
   X(CopyCompleted, copy_completed, copies)             \
   X(CopyWaited, copy_waited, copies)                   \

@@ -1,4 +1,4 @@
-// Detects bulk copies whose size is no multiple of 16 bytes.
+// Detects bulk copies and prefetches whose size is no multiple of 16 bytes.
 #include <fmt/format.h>
 
 #include "gpu/check/detect/detector.hpp"
@@ -13,10 +13,8 @@ class CopySizes : public Listener {
 
   void copy_issued(const CopyIssued& copy) override {
     if (copy.left_out == 0) return;
-    session_.findings.add({FindingKind::misaligned, session_.places.of(copy.who)}, [&] {
-      const std::uint32_t asked = copy.bytes + copy.left_out;
-      Finding finding;
-      finding.kind = FindingKind::misaligned;
+    const std::uint32_t asked = copy.bytes + copy.left_out;
+    add(copy.who, [&](Finding& finding) {
       finding.sentence = fmt::format(
           "a bulk copy of {} bytes: its size must be a multiple of 16 (an H200 copies and counts "
           "{}, and leaves out the last {})",
@@ -28,11 +26,31 @@ class CopySizes : public Listener {
           "copy {} and the rest with plain loads and stores",
           copy.bytes + 16, copy.bytes);
       finding.rule = "PTX ISA, cp.async.bulk: size must be a multiple of 16";
-      return finding;
+    });
+  }
+  void prefetched(const Prefetch& prefetch) override {
+    if (prefetch.left_out == 0) return;
+    const std::uint32_t asked = prefetch.bytes + prefetch.left_out;
+    add(prefetch.who, [&](Finding& finding) {
+      finding.sentence =
+          fmt::format("a bulk prefetch of {} bytes: its size must be a multiple of 16", asked);
+      finding.here = session_.places.party(prefetch.who, fmt::format("prefetches {} bytes", asked));
+      finding.remedy = fmt::format("prefetch {} or {} bytes", prefetch.bytes, prefetch.bytes + 16);
+      finding.rule = "PTX ISA, cp.async.bulk.prefetch: size must be a multiple of 16";
     });
   }
 
  private:
+  // `tell` completes the finding.
+  template <class F>
+  void add(const Who& who, F tell) {
+    session_.findings.add({FindingKind::misaligned, session_.places.of(who)}, [&] {
+      Finding finding;
+      finding.kind = FindingKind::misaligned;
+      tell(finding);
+      return finding;
+    });
+  }
   Session session_;
 };
 

@@ -65,6 +65,13 @@ struct CopyIssued {
   const void* context = nullptr;
 };
 
+// A bulk prefetch, which moves nothing that a program can see.
+struct Prefetch {
+  Who who;
+  std::uint32_t bytes = 0;
+  std::uint32_t left_out = 0;  // bytes past the last multiple of 16
+};
+
 struct CopyCommitted {
   Who who;
   Completion completion = Completion::thread_group;

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "gpu/machine/families/bulk_request.hpp"
+#include "gpu/machine/run/observation.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -76,7 +77,12 @@ const Op* bulk_store(Warp& w, const Op* op) {
 // Moves nothing. An H200 checks the address's alignment, but not the memory there.
 const Op* bulk_prefetch(Warp& w, const Op* op) {
   return each_request(w, op, [](BulkRequest& r) {
-    if (r.size() != 0) r.aligned(r.wide(Name::from), granule, Space::global, "source");
+    const std::uint32_t bytes = r.size();
+    const Observation* const observation = r.w.block->grid->observation;
+    if (observation && observation->wants(check::Topic::copies)) [[unlikely]]
+      observation->listener().prefetched(
+          {observation->who(r.w, 1u << r.lane, r.op), bytes, r.copy.left_out});
+    if (bytes != 0) r.aligned(r.wide(Name::from), granule, Space::global, "source");
   });
 }
 

@@ -75,6 +75,11 @@ __global__ void bulk_of_none(const char* in, unsigned bytes) {
   // clang-format on
 }
 
+__global__ void prefetch(const char* in, unsigned bytes) {
+  // [prefetch]
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(in), "r"(bytes) : "memory");
+}
+
 __global__ void mbarrier(unsigned shift) {
   __shared__ alignas(8) std::uint64_t bar[2];
   // [mbarrier]
@@ -104,6 +109,9 @@ int main(int argc, char** argv) {
        {"bulk_size_twin", [] { bulk_store<<<1, 1>>>(device(), 48); }},
        {"bulk_of_less", [] { bulk_of_none<<<1, 1>>>(device(), 8); }},
        {"bulk_of_none_twin", [] { bulk_of_none<<<1, 1>>>(nullptr, 0); }},
+       {"prefetch_size", [] { prefetch<<<1, 1>>>(device(), 40); }},
+       {"prefetch_source", [] { prefetch<<<1, 1>>>(device() + 8, 48); }},
+       {"prefetch_twin", [] { prefetch<<<1, 1>>>(device() + 16, 48); }},
        {"mbarrier", [] { mbarrier<<<1, 1>>>(4); }},
        {"mbarrier_twin", [] { mbarrier<<<1, 1>>>(8); }},
        {"atomic", [] { atomic<<<1, 1>>>(device() + 4); }},
