@@ -64,6 +64,10 @@ class Waiting : public Listener {
       if (each.what == BarrierBreach::What::others_ended &&
           !gone_past_.at(*state->kernel, each.who))
         continue;
+      // Copies of one barrier, as of an unrolled loop, are on one line.
+      if (each.what == BarrierBreach::What::others_passed &&
+          (state->found || line_of(each.who) == line_of(each.others.front().who)))
+        continue;
       words_.add(each);
       state->found = true;
     }
@@ -106,8 +110,10 @@ class Waiting : public Listener {
   void thread_exit(const ThreadExit& event) override {
     const Kernel* const kernel = session_.places.kernel(event.who.launch);
     ClusterState* const state = kernel ? known(*kernel, event.who.block) : nullptr;
-    if (!state || !state->ordered) return;
+    if (!state) return;
     const std::uint32_t warp = state->warp(event.who);
+    barriers_of(*state, warp).left(warp, event.who.mask);
+    if (!state->ordered) return;
     state->order.step(warp);
     barriers_of(*state, warp).exited(warp, state->order);
     state->barrier.exited(warp, state->order);
@@ -158,6 +164,7 @@ class Waiting : public Listener {
   }
 
  private:
+  PlaceId line_of(const Who& who) { return session_.places.line_of(session_.places.of(who)); }
   struct Last {
     std::uint64_t turn = 0, launch = 0, block = 0;
     ClusterState* state = nullptr;

@@ -61,6 +61,32 @@ __global__ void write_and_return(int* data) {
   data[t] = tile[127 - t];  // [reads what it wrote]
 }
 
+// One warp has a barrier more than the other, whose end completes its last one.
+template <bool more>
+__global__ void one_more(int* data) {
+  __shared__ int tile[64];
+  const unsigned t = threadIdx.x;
+  tile[t] = t;
+  if (t < 32) {
+    // [one more]
+    if (more) __syncthreads();
+    __syncwarp();
+    data[t] = tile[31 - t];
+  }
+  // [last]
+  __syncthreads();
+}
+
+// Each warp has as many rounds as it has work, and ends.
+__global__ void own_rounds(int* data, int rounds) {
+  const int own = rounds << threadIdx.x / 32;
+#pragma unroll 4
+  for (int i = 0; i < own; ++i) {
+    data[threadIdx.x] += i;
+    __syncthreads();
+  }
+}
+
 int main(int argc, char** argv) {
   return run_case(
       argc, argv,
@@ -72,5 +98,8 @@ int main(int argc, char** argv) {
        {"gone_round_twin", [] { go_round<true><<<1, 128>>>(Buffer<int>(256), 40); }},
        {"returns_early", [] { return_early<<<1, 128>>>(Buffer<int>(128), 40); }},
        {"writes_and_returns", [] { write_and_return<false><<<1, 128>>>(Buffer<int>(128)); }},
-       {"writes_and_returns_twin", [] { write_and_return<true><<<1, 128>>>(Buffer<int>(128)); }}});
+       {"writes_and_returns_twin", [] { write_and_return<true><<<1, 128>>>(Buffer<int>(128)); }},
+       {"one_more", [] { one_more<true><<<1, 64>>>(Buffer<int>(64)); }},
+       {"one_more_twin", [] { one_more<false><<<1, 64>>>(Buffer<int>(64)); }},
+       {"own_rounds_twin", [] { own_rounds<<<1, 96>>>(Buffer<int>(96), 3); }}});
 }

@@ -2,6 +2,7 @@
 #include "gpu/check/detect/waiting/barrier_history.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace inflight::check {
@@ -71,6 +72,14 @@ void BlockBarriers::complete(Named& barrier, std::uint32_t threads, WarpOrder& o
   const auto& all = phase.arrivals;
   if (phase.expected == 0 && phase.arrived < threads && !all.empty())
     out.push_back({What::others_ended, all.front().who, {}, 0, threads, phase.arrived, 0});
+  if (phase.expected == 0) {
+    if (!left_.empty()) find_passed(phase, out);
+    barrier.mixed.clear();
+    if (std::ranges::any_of(all, [&](const BarrierArrival& each) {
+          return each.who.instruction != all.front().who.instruction;
+        }))
+      barrier.mixed = all;
+  }
   for (std::size_t i = 0; i < all.size() && phase.whole_warps != all.size(); ++i) {
     const BarrierArrival& one = all[i];
     if (!one.aligned || one.who.mask == ~Mask{0}) continue;
@@ -107,6 +116,29 @@ void BlockBarriers::complete(Named& barrier, std::uint32_t threads, WarpOrder& o
   phase.arrivals.clear();
   phase.expected = phase.arrived = phase.whole_warps = 0;
   ++phase.number;
+}
+
+void BlockBarriers::left(std::uint32_t warp, Mask lanes) {
+  for (const Named& each : barriers_)
+    for (const BarrierArrival& last : each.mixed) {
+      if (last.warp != warp || !(last.who.mask & lanes)) continue;
+      Left& left = left_.emplace_back(Left{last, {}});
+      std::ranges::copy_if(each.mixed, std::back_inserter(left.met), [&](const auto& other) {
+        return other.who.instruction != last.who.instruction;
+      });
+    }
+}
+
+// Threads go through a barrier because others exited that were at it in an earlier phase, where
+// these were at another one: each of the two groups lacks a barrier of the other.
+void BlockBarriers::find_passed(const BarrierPhase& phase, Breaches& out) const {
+  for (const BarrierArrival& each : phase.arrivals)
+    for (const Left& left : left_) {
+      if (left.last.who.instruction != each.who.instruction) continue;
+      for (const BarrierArrival& met : left.met)
+        if (met.warp == each.warp && met.who.mask & each.who.mask)
+          return out.push_back({What::others_passed, each.who, {met, left.last}, 0, 0, 0, 0});
+    }
 }
 
 void BlockBarriers::exited(std::uint32_t warp, WarpOrder& order) {

@@ -34,6 +34,7 @@ struct BarrierBreach {
     cluster_arrived_twice,
     cluster_wait_alone,  // without having arrived
     others_ended,        // a barrier of all threads lacks those that have exited
+    others_passed,       // those were at this barrier while these were at another one
     left_out,            // lanes execute the instruction but are not in its member mask
     gone_past,           // lanes in the member mask exited without executing the instruction
   };
@@ -55,6 +56,8 @@ class BlockBarriers {
             Breaches& out);
   // Lanes of `warp` have exited, which threads at a barrier of all threads come to know.
   void exited(std::uint32_t warp, WarpOrder& order);
+  // The same, of barriers of all threads. Call it for each exit.
+  void left(std::uint32_t warp, Mask lanes);
   const BarrierPhase& phase(std::uint32_t id) const {
     static const BarrierPhase none;
     return id < barriers_.size() ? barriers_[id].current : none;
@@ -71,11 +74,20 @@ class BlockBarriers {
     std::uint32_t previous_expected = 0;   // threads; 0: all of the block
     std::vector<Observer> observers;       // warps that waited for the previous phase
     WarpOrder::SyncClock passed;
+    // The last phase of all threads, if they arrived at different instructions.
+    std::vector<BarrierArrival> mixed;
   };
+  // The last arrival of threads that have exited, and those in its phase at other instructions.
+  struct Left {
+    BarrierArrival last;
+    std::vector<BarrierArrival> met;
+  };
+  void find_passed(const BarrierPhase& phase, Breaches& out) const;
   static bool may_know_previous(const Named& barrier, std::uint32_t warp, const WarpOrder& order);
-  static void complete(Named& barrier, std::uint32_t threads, WarpOrder& order, Breaches& out);
+  void complete(Named& barrier, std::uint32_t threads, WarpOrder& order, Breaches& out);
   static constexpr std::uint32_t most = 16;
   std::vector<Named> barriers_;  // up to the highest one used
+  std::vector<Left> left_;
 };
 
 // A cluster's barrier: each thread must alternate arrive and wait.

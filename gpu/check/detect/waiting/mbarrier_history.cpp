@@ -181,6 +181,13 @@ void MbarrierHistory::contribute(const MbarrierOp& op, std::uint32_t warp, WarpO
   if (op.tx_bytes != 0 &&
       (op.op == Op::expect_tx || op.op == Op::arrive || op.op == Op::arrive_drop))
     add(current_.expects, {op.who, warp, op.tx_bytes, one.time});
+  // An arrival after expect_tx keeps the phase incomplete until then. Without one, the phase may be
+  // complete before, and the bytes are expected of the next.
+  if (op.tx_bytes != 0 && op.op == Op::expect_tx) add(current_.not_held, one);
+  if (is_arrival(op.op))
+    std::erase_if(current_.not_held, [&](const Contribution& each) {
+      return order.knows(warp, each.warp, each.time);
+    });
   order.release(warp, arrived_);
   pending_ = op.pending, tx_ = op.tx_count;
   if (op.done) return complete(op, out);
@@ -201,6 +208,13 @@ void MbarrierHistory::complete(const MbarrierOp& op, Breaches& out) {
     stray_->expected = current_.bytes_expected();
     for (const auto& [key, copy] : in_flight_) add(stray_->others, copy);
   }
+  if (!current_.not_held.empty() && !stray_ && out.empty())
+    out.push_back({What::late_expect,
+                   {},
+                   current_.not_held.front().who,
+                   current_.number,
+                   current_.arrivals,
+                   current_.expects});
   previous_ = std::move(current_);
   current_ = {};
   current_.number = previous_.number + 1;

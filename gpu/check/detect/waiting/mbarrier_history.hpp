@@ -28,6 +28,7 @@ struct MbarrierPhase {
   std::uint64_t number = 0;
   std::uint32_t expected = 0;                              // arrivals, at the phase's begin
   std::vector<Contribution> arrivals, expects, completed;  // completed: bytes of copies
+  std::vector<Contribution> not_held;                      // by expect_tx, before no arrival
   std::uint64_t arrived() const;
   std::uint64_t bytes_expected() const;
   std::uint64_t bytes_completed() const;
@@ -44,6 +45,7 @@ struct MbarrierBreach {
     stray_bytes,    // copies deliver more bytes than the phase expects, so it does not wait for all
     repeated_wait,  // returned at once, for a phase that the thread had seen before
     stale_token,    // a token of neither the current nor the preceding phase
+    late_expect,    // bytes expected of a phase that no later arrival keeps incomplete
   };
   What what = What::broken_rule;
   async::Violation violation = async::Violation::none;

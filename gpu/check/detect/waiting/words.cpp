@@ -44,6 +44,7 @@ FindingKind kind_of(const MbarrierBreach& breach) {
     case Of::stray_arrival:
       return FindingKind::arrival_count;
     case Of::stray_bytes:
+    case Of::late_expect:
       return FindingKind::transaction_count;
     case Of::repeated_wait:
     case Of::stale_token:
@@ -68,6 +69,8 @@ std::string_view rule_of(Of what) {
       return "PTX ISA, Tracking asynchronous operations by the mbarrier object: a phase is "
              "complete "
              "when its tx-count is zero";
+    case Of::late_expect:
+      return "PTX ISA, mbarrier.expect_tx: it raises the tx-count of the current phase";
     case Of::repeated_wait:
     case Of::stale_token:
       return "PTX ISA, mbarrier.test_wait: it waits for the current phase or the one before";
@@ -259,6 +262,17 @@ void WaitingWords::add(const MbarrierBreach& breach, const MbarrierHistory& hist
         others("makes", "arrival");
         f.remedy = "wait with the token that the arrival in this phase returned";
         break;
+      case Of::late_expect:
+        f.sentence = fmt::format(
+            "phase {} of {} may be complete before it is told of these bytes: no thread arrives "
+            "after this expect_tx",
+            phase, it);
+        f.here = places.party(here, "expects more bytes");
+        others("makes", "arrival");
+        f.remedy =
+            "expect the bytes before the thread's own arrival in the phase: issue the copies "
+            "(memcpy_async), then arrive";
+        break;
     }
     return f;
   });
@@ -270,7 +284,7 @@ void WaitingWords::add(const BarrierBreach& breach) {
   if (breach.what == OfBarrier::stray_arrival || breach.what == OfBarrier::arrived_twice)
     kind = FindingKind::arrival_count;
   if (breach.what == OfBarrier::warp_parted || breach.what == OfBarrier::others_ended ||
-      breach.what == OfBarrier::gone_past)
+      breach.what == OfBarrier::others_passed || breach.what == OfBarrier::gone_past)
     kind = FindingKind::barrier_divergence;
   // 0: a fault with the same kind and place follows counts_differ and must get the same key.
   const std::uint64_t more = breach.what == OfBarrier::counts_differ
@@ -349,6 +363,19 @@ void WaitingWords::add(const BarrierBreach& breach) {
         f.remedy =
             "let all threads of the block execute the same barrier: move it (__syncthreads()) out "
             "of the code that only some of them execute";
+        f.rule =
+            "CUDA Programming Guide, Synchronization Functions: __syncthreads() in conditional "
+            "code only if all threads of the block take the same branch";
+        break;
+      case OfBarrier::others_passed:
+        f.sentence =
+            "threads pass a barrier of the whole block without the others, which passed it before, "
+            "while these were at another barrier, and exited";
+        other("was at this barrier meanwhile");
+        f.there.push_back(places.party(breach.others.back().who, "passed it, and exited"));
+        f.remedy =
+            "let all threads of the block execute the same barriers: remove the one "
+            "(__syncthreads()) that only some of them execute, or let the others execute it too";
         f.rule =
             "CUDA Programming Guide, Synchronization Functions: __syncthreads() in conditional "
             "code only if all threads of the block take the same branch";
