@@ -273,7 +273,7 @@ void Locks::report(std::vector<Nesting> circle) {
   std::ranges::rotate(circle, std::ranges::min_element(circle, {}, rank));
   Places& places = session_.places;
   const FindingKey key{FindingKind::deadlock, places.of(circle[0].wanted.who),
-                       places.of(circle[1].wanted.who), 1u << 19};
+                       places.of(circle[1].wanted.who), key_of(Rules::lock_order)};
   session_.findings.add(key, [&] {
     Finding f;
     f.kind = FindingKind::deadlock;

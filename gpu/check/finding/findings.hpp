@@ -21,6 +21,12 @@ struct FindingKey {
   auto operator<=>(const FindingKey&) const = default;
 };
 
+// FindingKey::more: whose rule is broken, and in which way.
+enum class Rules : std::uint8_t { mbarrier, barrier, standstill, polling, lock_order };
+constexpr std::uint64_t key_of(Rules rules, std::uint64_t way = 0) {
+  return static_cast<std::uint64_t>(rules) << 32 | way;
+}
+
 class Findings {
  public:
   // Called once for each new finding, on the thread that found it. Calls do not overlap.

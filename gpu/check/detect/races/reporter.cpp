@@ -218,7 +218,7 @@ void Reporter::unpublished(const Who& who, const Mbarrier& m, bool other_block) 
 
 // The same finding as that of a use which came after mbarrier.inval in this run.
 void Reporter::used_beside_inval(const Who& user, const Who& by, const Mbarrier& m) {
-  constexpr auto more = static_cast<std::uint64_t>(MbarrierBreach::What::used_after_inval) << 8;
+  constexpr std::uint64_t more = check::key_of(MbarrierBreach::What::used_after_inval);
   session_.findings.add({FindingKind::barrier_misuse, place_of(user), no_place, more}, [&] {
     Finding finding;
     finding.kind = FindingKind::barrier_misuse;

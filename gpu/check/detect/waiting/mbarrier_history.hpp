@@ -13,6 +13,7 @@
 
 #include "gpu/check/detect/waiting/warp_order.hpp"
 #include "gpu/check/events.hpp"
+#include "gpu/check/finding/findings.hpp"
 
 namespace inflight::check {
 
@@ -59,6 +60,13 @@ struct MbarrierBreach {
   // another warp's wait: a producer's warp that does not produce.
   bool uncounted = false;
 };
+
+// FindingKey::more of a breach.
+constexpr std::uint64_t key_of(MbarrierBreach::What what,
+                               async::Violation violation = async::Violation::none) {
+  return check::key_of(Rules::mbarrier, static_cast<std::uint64_t>(what) << 8 |
+                                            static_cast<std::uint64_t>(violation));
+}
 
 class MbarrierHistory {
  public:

@@ -105,7 +105,7 @@ bool WaitingWords::add_polling(const Hang& hang, const Polling::StateOf& state_o
     f.rule =
         "CUDA C++ Programming Guide, Thread Hierarchy: blocks run in any order, in parallel or in "
         "series; only co-resident blocks may wait for each other";
-  session_.findings.add({f.kind, places.of(site.poll.who), no_place, 1u << 18},
+  session_.findings.add({f.kind, places.of(site.poll.who), no_place, key_of(Rules::polling)},
                         [&] { return std::move(f); });
   return true;
 }

@@ -332,7 +332,7 @@ bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
     for (const Group& each : groups)
       if (&each != &*root && listed++ < most_groups)
         f.there.push_back(places.party(each.first.wait.who, words(each, groups, state, named_as)));
-  session_.findings.add({kind, places.of(wait.who), no_place, 1u << 17},
+  session_.findings.add({kind, places.of(wait.who), no_place, key_of(Rules::standstill)},
                         [&] { return std::move(f); });
   return true;
 }

@@ -125,8 +125,7 @@ void WaitingWords::add(const MbarrierBreach& breach, const MbarrierHistory& hist
     here = breach.expects.front().who;
   else if (breach.what == Of::stray_bytes && !breach.others.empty())
     here = breach.others.front().who;
-  const std::uint64_t more =
-      static_cast<std::uint64_t>(breach.what) << 8 | static_cast<std::uint64_t>(breach.violation);
+  const std::uint64_t more = key_of(breach.what, breach.violation);
   session_.findings.add({kind, places.of(here), no_place, more}, [&] {
     Finding f;
     f.kind = kind;
@@ -289,7 +288,7 @@ void WaitingWords::add(const BarrierBreach& breach) {
   // 0: a fault with the same kind and place follows counts_differ and must get the same key.
   const std::uint64_t more = breach.what == OfBarrier::counts_differ
                                  ? 0
-                                 : 1u << 16 | static_cast<std::uint64_t>(breach.what);
+                                 : key_of(Rules::barrier, static_cast<std::uint64_t>(breach.what));
   session_.findings.add({kind, places.of(breach.who), no_place, more}, [&] {
     Finding f;
     f.kind = kind;
