@@ -37,7 +37,7 @@ __global__ void one_more(const int* in, int* out) {
       bulk_load(tiles[1], in, 256, &bar);
     }
   }
-  arrive(&bar);
+  arrive(&bar);  // [arrives]
   if (t == 0 && !first) {
     expect(&bar, 256);  // [expects more]
     bulk_load(tiles[1], in, 256, &bar);
