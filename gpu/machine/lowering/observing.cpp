@@ -19,6 +19,13 @@ Op& emit_reporter(Lowering& lo, Handler handler, std::size_t extra) {
   return op;
 }
 
+// Waits for all lanes of the warp.
+const Op* meet(Warp& w, const Op* op) {
+  if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
+  w.block->grid->observation->wait_ended(w, {op, w.frame, w.mask, Wait::collective, all_lanes});
+  return op + 1;
+}
+
 // Whether an op before the instruction reports this access.
 bool is_reported_before(const Lowering& lo, const MemoryOperand& m) {
   using Role = MemoryOperand::Role;
@@ -59,6 +66,9 @@ void emit_synchronising(Lowering& lo) {
 
 void emit_observing(Lowering& lo) {
   const CodeForm& form = lo.form();
+  // A warp copies a tensor map as a whole. So its lanes' accesses are those of one execution.
+  if (form.accessed && lo.what.opcode == ptx::Opcode::tensormap_cp_fenceproxy)
+    emit_reporter(lo, meet, 0);
   if (form.executed) emit_reporter(lo, report_executed, static_cast<std::size_t>(lo.what.family));
   if (form.synchronised) emit_synchronising(lo);
   if (!form.accessed) return;

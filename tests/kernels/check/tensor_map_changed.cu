@@ -30,6 +30,11 @@ __device__ void change(Shared& s, Map* map, const Map& from, int* tensor) {
                  : "memory");
 #endif
   __syncwarp();
+  // Lane 0 arrives after the others and knows more than they do, as in CUTLASS.
+  if (threadIdx.x == 0) {
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+    __threadfence_block();
+  }
   // clang-format off
   // [change]
   asm volatile("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%0], [%1], 128;" ::"l"(map), "r"(shared_address(&s.map)) : "memory");

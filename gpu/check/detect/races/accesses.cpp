@@ -103,16 +103,17 @@ bool behind_a_thread(const shadow::Conflict& c) {
 }
 
 // Marks, from conflict `first` on, those of two lanes that write different values to one address by
-// this store. Removes them if the instruction is not `st`, because its values are not known.
-void find_at_once(const Access& event, Mask lanes, std::string_view instruction, std::size_t first,
-                  std::vector<shadow::Conflict>& conflicts) {
+// this store, in epoch `now`. Removes them if the instruction is not `st`, because its values are
+// not known.
+void find_at_once(const Access& event, Mask lanes, std::string_view instruction, order::Epoch now,
+                  std::size_t first, std::vector<shadow::Conflict>& conflicts) {
   const bool known = instruction.starts_with("st.");
-  for (std::size_t i = first; known && i < conflicts.size(); ++i) {
+  for (std::size_t i = first; i < conflicts.size(); ++i) {
     shadow::Conflict& c = conflicts[i];
     const unsigned one = c.earlier.lane, other = c.later.lane;
     if (c.why == shadow::Why::no_edge && c.earlier.row == c.later.row &&
-        c.earlier.place == c.later.place && (lanes >> one & lanes >> other & 1) != 0 &&
-        event.addresses[one] == event.addresses[other])
+        c.earlier.place == c.later.place && (known || c.earlier.epoch == now) &&
+        (lanes >> one & lanes >> other & 1) != 0 && event.addresses[one] == event.addresses[other])
       c.why = shadow::Why::at_once;
   }
   if (!known)
@@ -226,7 +227,8 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
     const bool differ = write && !strong && event.kind == Access::Kind::store;
     access(rest, differ);
     if (differ && block.conflicts.size() != before)
-      find_at_once(event, rest, session_.places.at(place).instruction, before, block.conflicts);
+      find_at_once(event, rest, session_.places.at(place).instruction, block.order.epoch(), before,
+                   block.conflicts);
   }
   if (followers) access_silently(followers);
   drop_same_values(event, block.conflicts);
