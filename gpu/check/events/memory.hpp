@@ -26,10 +26,21 @@ enum class Scope : std::uint8_t { thread, warp, cta, cluster, gpu, sys };
 
 // The bytes of an access that the program has never written: one bit per byte of each lane.
 struct UndefinedBytes {
-  Mask lanes = 0;            // lanes with such bytes; `bytes` is invalid for others
-  Mask computed = 0;         // store: the value is computed from such bytes, not a copy of them
-  std::uint32_t origin = 0;  // the load that read them, by the number that the listener assigned
+  static constexpr std::uint32_t most = 32;  // bytes of a lane
+  Mask lanes = 0;                            // lanes with such bytes; `bytes` is invalid for others
+  Mask partly = 0;    // of them, lanes with bytes that have defined bits too; `bits` is invalid for
+                      // others
+  Mask computed = 0;  // store: the value is computed from such bytes, not a copy of them or of bits
+  std::uint32_t origin = 0;   // the load that read them, by the number that the listener assigned
+  std::uint32_t element = 0;  // store: bytes of a vector's element; 0: of a matrix
   std::array<std::uint32_t, 32> bytes;
+  // By byte: its undefined bits, if it is one of `bytes`. In a store they are copies of bits, each
+  // in the same place of its byte.
+  std::array<std::array<std::uint8_t, most>, 32> bits;
+
+  std::uint8_t bits_of(unsigned lane, std::uint32_t byte) const {
+    return partly >> lane & 1 ? bits[lane][byte] : 0xff;
+  }
 };
 
 // Computes Access::silent again, for a weak `st` that is reported but not performed yet.

@@ -12,6 +12,7 @@ class Bits {
   Bits() = default;
   explicit Bits(std::uint64_t bytes) : words_((bytes + 63) / 64) {}
 
+  std::uint64_t size() const { return words_.size() * 64; }
   std::uint64_t count() const { return count_; }
   bool empty() const { return count_ == 0; }
   // Ranges are [from, from + bytes), cut to the size of the set.

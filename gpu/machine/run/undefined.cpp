@@ -40,6 +40,27 @@ bool computes(const Instruction& what) {
   }
 }
 
+// Does the instruction leave each bit that it takes from an operand where it is in its byte?
+bool keeps_bits(const Instruction& what) {
+  switch (what.opcode) {
+    case Opcode::and_:
+    case Opcode::or_:
+    case Opcode::xor_:
+    case Opcode::not_:
+    case Opcode::lop3:
+    case Opcode::bfi:
+    case Opcode::prmt:
+    case Opcode::mov:
+    case Opcode::selp:
+    case Opcode::shfl:
+      return true;
+    case Opcode::cvt:
+      return !ptx::is_float(what.text->type());
+    default:
+      return false;
+  }
+}
+
 bool is_reporter(const Op* op) {
   return op->run == report_executed || op->run == report_active || op->run == report_touched;
 }
@@ -189,7 +210,8 @@ const Op* run_computing(Warp& w, UndefinedRegisters& u, const Op* op, const Inst
                          ? u.following
                          : 0;
   if (next->instruction != op->instruction || goes_elsewhere(next))
-    for (const RegisterUse& use : what.writes) u.judge(w, use.reg, u.following);
+    for (const RegisterUse& use : what.writes)
+      u.judge(w, use.reg, u.following, executing(w, what), u.inputs_moved && keeps_bits(what));
   return next;
 }
 
@@ -202,6 +224,13 @@ bool goes_elsewhere(const Op* op) {
 std::uint32_t executing(const Warp& w, const Instruction& what) {
   if (!what.guard || what.control == Control::branch) return w.mask;
   return w.mask & w.predicate(w.frame->code->slots[what.guard.reg], what.guard.negated);
+}
+
+void take_inputs(UndefinedRegisters& u, const Instruction& what) {
+  u.following = origin_of(u, what);
+  u.inputs_moved = std::all_of(what.reads.begin(), what.reads.end(), [&](const RegisterUse& use) {
+    return u.origin[use.reg] == 0 || u.moved[use.reg];
+  });
 }
 
 std::uint32_t origin_of(const UndefinedRegisters& u, const Instruction& what) {
@@ -227,7 +256,7 @@ const Op* follow_one(Warp& w, const Op* op) {
   const std::shared_ptr<UndefinedRegisters> u = w.frame->undefined;
   if (!u || (u->count == 0 && u->carry_origin == 0)) return op->run(w, op);
   const Instruction& what = instruction_at(*w.frame, op);
-  if (u->expected != op || begins(*w.frame, op)) u->following = origin_of(*u, what);
+  if (u->expected != op || begins(*w.frame, op)) take_inputs(*u, what);
   if (u->following == 0 && !writes_undefined(*u, what)) return op->run(w, op);
   return u->following != 0 && computes(what) ? run_computing(w, *u, op, what)
                                              : run_apart(w, *u, op, what);

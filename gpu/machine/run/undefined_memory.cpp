@@ -43,12 +43,14 @@ Elements elements_of(const Frame& frame, const Instruction& what, std::size_t op
   return e;
 }
 
-// Inverts the undefined bytes of a lane's element by `flip`, then extends the sign as the load
-// does.
-void vary(std::byte* value, std::size_t width, std::size_t element, std::uint32_t undefined,
-          std::uint8_t flip, bool sign) {
+// Inverts the undefined bits of a lane's element, which begins at byte `from` of the access, by
+// `flip`. Then extends the sign as the load does.
+void vary(std::byte* value, std::size_t width, std::size_t element,
+          const check::UndefinedBytes& loaded, unsigned lane, std::size_t from, std::uint8_t flip,
+          bool sign) {
   for (std::size_t i = 0; i < std::min(element, width); ++i)
-    if (undefined >> i & 1) value[i] ^= std::byte{flip};
+    if (const auto byte = static_cast<std::uint32_t>(from + i); loaded.bytes[lane] >> byte & 1)
+      value[i] ^= std::byte{flip} & std::byte{loaded.bits_of(lane, byte)};
   if (sign && element < width)
     std::memset(value + element, std::to_integer<int>(value[element - 1]) & 0x80 ? 0xff : 0,
                 width - element);
@@ -70,26 +72,39 @@ void store_matrix(Warp& w, UndefinedRegisters& u, const Op* op, unsigned variant
   w.variant = nullptr;
 }
 
-// Compares stored bytes with those of the variants. If the value was computed, all of the `element`
+// A lane's element: its place in the access, and whether only moves of bits made it.
+struct Element {
+  unsigned lane, from = 0;
+  bool moved;
+};
+
+// Compares stored bytes with those of the variants. If the value was computed, all of an element
 // is undefined, even bytes that are equal.
 void compare(const std::byte* is, const std::array<const std::byte*, variant_count>& others,
-             std::size_t count, bool element, unsigned shift, unsigned lane,
-             check::UndefinedBytes& stored) {
+             std::size_t count, Element e, check::UndefinedBytes& stored) {
   std::uint32_t undefined = 0;
-  bool copied = true;
+  bool copied = true, partly = false;
+  std::array<std::uint8_t, check::UndefinedBytes::most> bits;
   for (std::size_t i = 0; i < count; ++i) {
-    bool same = true, flipped = true;
-    for (unsigned v = 0; v < variant_count; ++v) {
-      same = same && others[v][i] == is[i];
-      flipped = flipped && others[v][i] == (is[i] ^ std::byte{flips[v]});
-    }
-    if (!same) undefined |= 1u << i, copied = copied && flipped;
+    std::array<std::byte, variant_count> differ;
+    std::byte any{};
+    for (unsigned v = 0; v < variant_count; ++v) any |= differ[v] = others[v][i] ^ is[i];
+    bits[i] = std::to_integer<std::uint8_t>(any);
+    if (any == std::byte{}) continue;
+    bool flipped = e.moved || bits[i] == 0xff;
+    for (unsigned v = 0; v < variant_count; ++v)
+      flipped = flipped && differ[v] == (any & std::byte{flips[v]});
+    undefined |= 1u << i, copied = copied && flipped, partly = partly || bits[i] != 0xff;
   }
   if (undefined == 0) return;
-  if (!copied && element) undefined = count < 32 ? (1u << count) - 1 : ~0u;
-  if (!(stored.lanes >> lane & 1)) stored.lanes |= 1u << lane, stored.bytes[lane] = 0;
-  stored.bytes[lane] |= undefined << shift;
-  stored.computed |= std::uint32_t{!copied} << lane;
+  if (!copied && stored.element != 0) undefined = count < 32 ? (1u << count) - 1 : ~0u;
+  const std::uint32_t lane = 1u << e.lane;
+  if (!(stored.lanes & lane)) stored.lanes |= lane, stored.bytes[e.lane] = 0;
+  stored.bytes[e.lane] |= undefined << e.from;
+  if (!copied) stored.computed |= lane;
+  if (copied && partly && !(stored.partly & lane))
+    stored.partly |= lane, stored.bits[e.lane].fill(0xff);
+  if (copied && partly) std::copy_n(bits.begin(), count, stored.bits[e.lane].begin() + e.from);
 }
 
 void find_stored_matrix(Warp& w, UndefinedRegisters& u, const Op* op, const Instruction& what,
@@ -100,17 +115,20 @@ void find_stored_matrix(Warp& w, UndefinedRegisters& u, const Op* op, const Inst
   std::byte bytes[variant_count + 1][lanes * MatrixVariant::most] = {};
   for (unsigned v = 0; v <= variant_count; ++v) store_matrix(w, u, op, v, bytes[v]);
   const std::size_t part = what.memory.front().bytes;
+  take_inputs(u, what);
+  const bool moved = u.inputs_moved;
   for (unsigned l = 0; l < lanes; ++l) {
     const std::size_t at = l * MatrixVariant::most;
     std::array<const std::byte*, variant_count> others;
     for (unsigned v = 0; v < variant_count; ++v) others[v] = bytes[v] + at;
-    compare(bytes[variant_count] + at, others, part, false, 0, l, stored);
+    compare(bytes[variant_count] + at, others, part, {.lane = l, .moved = moved}, stored);
   }
 }
 
 void find_stored_elements(Warp& w, UndefinedRegisters& u, const Instruction& what,
                           std::uint32_t mask, check::UndefinedBytes& stored) {
   const Elements e = elements_of(*w.frame, what, 1);
+  stored.element = static_cast<std::uint32_t>(e.bytes);
   for (std::size_t i = 0; i < e.registers.size(); ++i) {
     const std::uint32_t reg = e.registers[i];
     if (reg == ptx::none || u.origin[reg] == 0) continue;
@@ -120,8 +138,8 @@ void find_stored_elements(Warp& w, UndefinedRegisters& u, const Instruction& wha
       const std::size_t at = l * width;
       std::array<const std::byte*, variant_count> others;
       for (unsigned v = 0; v < variant_count; ++v) others[v] = u.at(v, reg) + at;
-      compare(u.actual(reg) + at, others, std::min(e.bytes, width), true,
-              static_cast<unsigned>(i * e.bytes), l, stored);
+      compare(u.actual(reg) + at, others, std::min(e.bytes, width),
+              {l, static_cast<unsigned>(i * e.bytes), u.moved[reg]}, stored);
     }
   }
 }
@@ -153,10 +171,9 @@ void take_loaded(Warp& w, const Op* op, const check::UndefinedBytes& loaded) {
     for (std::uint32_t m = loaded.lanes; m != 0 && width != 0; m &= m - 1) {
       const auto l = static_cast<unsigned>(std::countr_zero(m));
       for (unsigned v = 0; v < variant_count; ++v)
-        vary(u.at(v, reg) + l * width, width, e.bytes,
-             static_cast<std::uint32_t>(loaded.bytes[l] >> i * e.bytes), flips[v], sign);
+        vary(u.at(v, reg) + l * width, width, e.bytes, loaded, l, i * e.bytes, flips[v], sign);
     }
-    u.judge(w, reg, loaded.origin);
+    u.judge(w, reg, loaded.origin, executing(w, what), true);
   }
   ++u.loads;
 }
@@ -177,7 +194,8 @@ const Op* load_matrix(Warp& w, const Op* op, const check::UndefinedBytes& loaded
     w.variant = nullptr;
   }
   ++u.loads;
-  for (const RegisterUse& use : what.writes) u.judge(w, use.reg, loaded.origin);
+  for (const RegisterUse& use : what.writes)
+    u.judge(w, use.reg, loaded.origin, executing(w, what), true);
   return next;
 }
 

@@ -75,12 +75,15 @@ void UndefinedRegisters::refresh() {
   }
 }
 
-void UndefinedRegisters::judge(Warp& w, std::uint32_t reg, std::uint32_t from) {
+void UndefinedRegisters::judge(Warp& w, std::uint32_t reg, std::uint32_t from, std::uint32_t mask,
+                               bool moves) {
   if (frame.code->slots[reg] == no_ref) return;
   const bool held =
       reg < frame.code->description->held.size() && frame.code->description->held[reg];
   const std::uint32_t now = held || lanes_of(reg) == 0 ? 0 : from;
   const bool was = origin[reg] != 0;
+  const bool kept = was && (w.alive & ~mask) != 0;  // by other lanes
+  moved[reg] = moves && (!kept || moved[reg]);
   origin[reg] = now;
   if (was == (now != 0)) return;
   const std::uint32_t change = now != 0 ? 1u : ~0u;
@@ -90,7 +93,7 @@ void UndefinedRegisters::judge(Warp& w, std::uint32_t reg, std::uint32_t from) {
 void UndefinedRegisters::define(Warp& w, std::uint32_t reg, std::uint32_t mask) {
   if (origin[reg] == 0) return;
   copy(reg, mask);
-  judge(w, reg, origin[reg]);
+  judge(w, reg, origin[reg], mask, moved[reg]);
 }
 
 UndefinedRegisters& undefined_registers(Warp&, Frame& frame) {
@@ -109,7 +112,7 @@ void MatrixVariant::load(int lane, void* bytes, std::size_t count) const {
   auto* const at = static_cast<std::uint8_t*>(bytes);
   for (std::size_t i = 0; i < count; ++i)
     if (undefined->bytes[static_cast<unsigned>(lane)] >> i & 1)
-      at[i] = static_cast<std::uint8_t>(at[i] ^ flip);
+      at[i] ^= flip & undefined->bits_of(static_cast<unsigned>(lane), i);
 }
 
 void MatrixVariant::store(int lane, const void* bytes, std::size_t count) const {

@@ -23,14 +23,15 @@ inline constexpr std::array<std::uint8_t, variant_count> flips{0xff, 0x7f, 0x80}
 
 struct UndefinedRegisters {
   explicit UndefinedRegisters(Frame& of)
-      : frame(of), origin(of.code->slots.size()), carry{}, carry_origin(0) {
+      : frame(of), origin(of.code->slots.size()), moved(origin.size()), carry{}, carry_origin(0) {
     for (LineBuffer& each : variants) each = of.registers;
   }
 
   Frame& frame;
   std::array<LineBuffer, variant_count> variants;  // valid for registers with an origin
   std::vector<std::uint32_t>
-      origin;  // by register: check::UndefinedBytes::origin; 0: it is defined
+      origin;               // by register: check::UndefinedBytes::origin; 0: it is defined
+  std::vector<bool> moved;  // by register with an origin: only bitwise operations and moves made it
   std::array<std::uint32_t, variant_count> carry;
   std::uint32_t carry_origin;  // 0: the carry flag is defined
   std::uint32_t count = 0;     // registers that have an origin
@@ -38,6 +39,7 @@ struct UndefinedRegisters {
   // Of the current instruction: the origin of its undefined inputs (0: all are defined), and the
   // next op that its variants have to execute.
   std::uint32_t following = 0;
+  bool inputs_moved = false;  // UndefinedRegisters::moved of all these inputs
   const Op* expected = nullptr;
   std::uint64_t loads = 0;  // of undefined bytes
 
@@ -52,9 +54,9 @@ struct UndefinedRegisters {
   void copy(std::uint32_t reg, std::uint32_t mask);
   // Copies all registers but those that have an origin to the variants.
   void refresh();
-  // Sets the origin of the register to `from` if it has undefined bits, else to 0. `w` is the
-  // frame's warp.
-  void judge(Warp& w, std::uint32_t reg, std::uint32_t from);
+  // The lanes of `mask` have written the register, `moves`: by moving bits. Sets its origin to
+  // `from` if it has undefined bits, else to 0. `w` is the frame's warp.
+  void judge(Warp& w, std::uint32_t reg, std::uint32_t from, std::uint32_t mask, bool moves);
   // The lanes of `mask` have written a defined value to the register.
   void define(Warp& w, std::uint32_t reg, std::uint32_t mask);
 };

@@ -13,6 +13,8 @@ bool goes_elsewhere(const Op* op);
 std::uint32_t executing(const Warp& w, const Instruction& what);
 // The origin of the undefined bits that it reads; 0: all of it is defined.
 std::uint32_t origin_of(const UndefinedRegisters& u, const Instruction& what);
+// Sets UndefinedRegisters::following and inputs_moved.
+void take_inputs(UndefinedRegisters& u, const Instruction& what);
 // Copies to the variants the defined registers that it reads and those that it may leave unchanged,
 // except a register in the slot of an undefined one that it reads.
 void prepare(UndefinedRegisters& u, const Instruction& what);

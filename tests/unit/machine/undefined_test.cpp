@@ -15,10 +15,11 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-// Treats `bytes` of each load from shared memory by `lanes` as undefined.
+// Treats `bits` of the `bytes` of each load from shared memory by `lanes` as undefined.
 class Undefined : public check::Listener {
  public:
-  Undefined(check::Mask lanes, std::uint32_t bytes) : lanes_(lanes), bytes_(bytes) {}
+  Undefined(check::Mask lanes, std::uint32_t bytes, std::uint8_t bits)
+      : lanes_(lanes), bytes_(bytes), bits_(bits) {}
   check::Topic topics() const override {
     using check::Topic;
     return Topic::accesses | Topic::addresses | Topic::undefined;
@@ -27,15 +28,20 @@ class Undefined : public check::Listener {
     if (!access.undefined) return;
     check::UndefinedBytes& u = *access.undefined;
     if (access.kind == check::Access::Kind::store) {
-      if (u.lanes != 0)
-        lines.push_back(fmt::format("stores {:x} of lanes {:x}{}",
-                                    u.bytes[static_cast<unsigned>(std::countr_zero(u.lanes))],
-                                    u.lanes, u.computed == 0 ? ", copied" : ""));
+      if (u.lanes == 0) return;
+      const auto lane = static_cast<unsigned>(std::countr_zero(u.lanes));
+      std::string line = fmt::format("stores {:x} of lanes {:x}{}", u.bytes[lane], u.lanes,
+                                     u.computed == 0 ? ", copied" : "");
+      for (std::uint32_t i = 0; u.partly == u.lanes && i < access.bytes; ++i)
+        if (u.bytes[lane] >> i & 1) line += fmt::format(" {:02x}", u.bits[lane][i]);
+      lines.push_back(line);
       return;
     }
     if (access.space != check::Space::shared) return;
     u.lanes = lanes_ & access.who.mask;
     u.bytes.fill(bytes_);
+    if (bits_ != 0xff) u.partly = u.lanes;
+    for (auto& each : u.bits) each.fill(bits_);
     u.origin = 1;
   }
   void undefined_used(const check::UndefinedUse& use) override {
@@ -48,14 +54,16 @@ class Undefined : public check::Listener {
  private:
   const check::Mask lanes_;
   const std::uint32_t bytes_;
+  const std::uint8_t bits_;
 };
 
 class UndefinedTest : public KernelRunner {
  protected:
   // Runs `body` in one warp. %r0 is the thread, %r1 a word of shared memory (all are 0), of which
-  // `bytes` count as undefined in `lanes`; %d0 is global memory.
-  Lines follow(const std::string& body, check::Mask lanes = ~0u, std::uint32_t bytes = 0xf) {
-    Undefined listener(lanes, bytes);
+  // `bits` of `bytes` count as undefined in `lanes`; %d0 is global memory.
+  Lines follow(const std::string& body, check::Mask lanes = ~0u, std::uint32_t bytes = 0xf,
+               std::uint8_t bits = 0xff) {
+    Undefined listener(lanes, bytes, bits);
     options.listener = &listener;
     options.workers = 1;
     const std::uint64_t out = upload(std::vector<std::uint32_t>(1024));
@@ -93,6 +101,31 @@ TEST_F(UndefinedTest, FollowsBitsToWhereTheyGo) {
   EXPECT_EQ(
       follow("setp.lt.u32 %p0, %r0, 32; selp.u32 %r4, 5, %r1, %p0; st.global.u32 [%d0], %r4;"),
       Lines{});
+}
+
+TEST_F(UndefinedTest, TellsBitsThatStayWhereTheyAre) {
+  const std::string store = "st.global.u32 [%d0], %r4;";
+  EXPECT_EQ(follow("and.b32 %r4, %r1, 0xffffff80; or.b32 %r4, %r4, 5;" + store, 4),
+            Lines{"stores f of lanes 4, copied 80 ff ff ff"});
+  EXPECT_EQ(follow("mov.u32 %r5, 0x1234; bfi.b32 %r4, %r5, %r1, 4, 20;" + store, 4),
+            Lines{"stores 9 of lanes 4, copied 0f ff"});
+  EXPECT_EQ(follow("and.b32 %r4, %r1, 1;" + store, 4), Lines{"stores 1 of lanes 4, copied 01"});
+  EXPECT_EQ(follow("mov.b32 %r4, %r1;" + store, 4, 0xc, 0x80),
+            Lines{"stores c of lanes 4, copied 80 80"});
+  // The same bits differ, but they were computed.
+  EXPECT_EQ(follow("setp.gt.s32 %p0, %r1, 10; selp.u32 %r4, 1, 0, %p0;" + store, 4),
+            Lines{"stores f of lanes 4"});
+  EXPECT_EQ(follow("shr.u32 %r4, %r1, 1; and.b32 %r4, %r4, 0x7f;" + store, 4),
+            Lines{"stores f of lanes 4"});
+}
+
+TEST_F(UndefinedTest, VariesOnlyTheUndefinedBits) {
+  const std::string branch = "setp.ne.u32 %p0, %r4, 0; @%p0 bra END; st.global.u32 [%d0], 1; END:";
+  EXPECT_EQ(follow("and.b32 %r4, %r1, 0x8f8f8f8f;" + branch, 4, 0xf, 0x70), Lines{});
+  EXPECT_EQ(follow("and.b32 %r4, %r1, 0x10000000;" + branch, 4, 0xf, 0x70),
+            Lines{"branch of lanes 4"});
+  EXPECT_EQ(follow("and.b32 %r4, %r1, 0x80000000;" + branch, 4, 0xf, 0x80),
+            Lines{"branch of lanes 4"});
 }
 
 TEST_F(UndefinedTest, ReportsWhatDecides) {

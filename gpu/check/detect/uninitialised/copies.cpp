@@ -113,13 +113,19 @@ void Uninitialised::copy_undefined(const CopyIssued& copy, const CopyRun& run,
                                    UndefinedBlock& block) {
   if (!is_undefined(copy, block, run.source, run.source_bytes)) return;
   UndefinedBlock* const to = copy.to == Space::shared ? block.peer(copy.destination_rank) : nullptr;
+  const UndefinedBlock* const from =
+      copy.from == Space::shared ? block.peer(copy.source_rank) : nullptr;
   bool stored = false;
   for (std::uint32_t i = 0; i < run.source_bytes; ++i) {
     if (!is_undefined(copy, block, run.source + i, 1)) continue;
+    const std::uint64_t source = run.source + i;
+    const std::uint8_t bits = from ? from->undefined_bits(source) : global_.undefined_bits(source);
     if (to) to->shared.insert(run.destination + i, 1), to->copied.insert(run.destination + i, 1);
+    if (to) to->define_partly(run.destination + i, bits);
     if (copy.to != Space::global || !global_.known.has_any(run.destination + i, 1)) continue;
     global_.undefined.insert(run.destination + i, 1);
     global_.stored.insert(run.destination + i, 1);
+    global_.define_partly(run.destination + i, bits);
     stored = true;
   }
   if (!stored) return;
@@ -168,9 +174,7 @@ void Uninitialised::host_accessed(const HostAccess& access) {
         !global_.undefined.has_any(from, access.bytes))
       continue;
     if (followed) {
-      global_.undefined.insert_moved(global_.undefined, from, to, access.bytes);
-      if (!global_.stored.never_used())
-        global_.stored.insert_moved(global_.stored, from, to, access.bytes);
+      global_.copy(from, to, access.bytes);
       continue;
     }
     if (global_.stored.never_used() || !global_.stored.has_any(from, access.bytes)) continue;

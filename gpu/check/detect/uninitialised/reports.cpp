@@ -107,6 +107,7 @@ Finding Uninitialised::make(const Origin& last, const User& by) {
   }
   finding.sentence = fmt::format("{} memory is read that {}{}", name(s.space),
                                  s.derived  ? "holds a value computed from unwritten memory"
+                                 : s.partly ? "has bits that nothing has written"
                                  : s.copied ? "holds only a copy of unwritten memory"
                                             : "nothing has written",
                                  extent);

@@ -107,6 +107,15 @@ Mask local_lanes(const Access& a, const UndefinedWarp& warp, Mask mask, std::uin
   return found;
 }
 
+void forget_parts(const Access& a, UndefinedWarp& warp, Mask mask, std::uint32_t from,
+                  std::uint32_t bytes) {
+  if (warp.partly.empty()) return;
+  each_lane(mask, [&](unsigned l) {
+    for (std::uint32_t i = from; i < from + bytes; ++i)
+      warp.partly.erase((a.addresses[l] + i) * lanes + l);
+  });
+}
+
 void set_local(const Access& a, UndefinedWarp& warp, Mask mask, std::uint32_t from,
                std::uint32_t bytes, bool written) {
   if (one_place(a, mask)) {
@@ -115,6 +124,7 @@ void set_local(const Access& a, UndefinedWarp& warp, Mask mask, std::uint32_t fr
     if (warp.local.size() < end) warp.local.resize(end);
     for (std::uint64_t at = begin; at < end; ++at)
       warp.local[at] = written ? warp.local[at] | mask : warp.local[at] & ~mask;
+    forget_parts(a, warp, mask, from, bytes);
     return;
   }
   each_lane(mask, [&](unsigned l) {
@@ -124,14 +134,31 @@ void set_local(const Access& a, UndefinedWarp& warp, Mask mask, std::uint32_t fr
     for (std::uint64_t at = begin; at < end; ++at)
       warp.local[at] = written ? warp.local[at] | Mask{1} << l : warp.local[at] & ~(Mask{1} << l);
   });
+  forget_parts(a, warp, mask, from, bytes);
 }
 
 }  // namespace
+
+void UndefinedBlock::define_partly(std::uint64_t at, std::uint8_t undefined) {
+  if (undefined == 0xff) return;
+  if (!partly) partly = std::make_unique<shadow::PartlyDefined<shadow::Bits>>(shared.size());
+  partly->insert(at, undefined);
+}
+
+void UndefinedGlobal::define_partly(std::uint64_t address, std::uint8_t undefined) {
+  if (undefined == 0xff) return;
+  std::call_once(once_, [&] {
+    made_ = std::make_unique<Partly>();
+    partly_.store(made_.get(), std::memory_order_release);
+  });
+  made_->insert(address, undefined);
+}
 
 void write_shared(UndefinedBlock& block, std::uint64_t at, std::uint64_t bytes) {
   if (block.shared.empty()) return;
   block.shared.erase(at, bytes);
   if (!block.copied.empty()) block.copied.erase(at, bytes), block.derived.erase(at, bytes);
+  if (block.partly) block.partly->erase(at, bytes);
 }
 
 Mask undefined_lanes(const Access& a, const UndefinedGlobal& global, const UndefinedBlock& block,
@@ -182,6 +209,53 @@ void write_undefined(const Access& a, UndefinedGlobal& global, UndefinedBlock& b
     UndefinedBlock* const to = a.ranks ? block.peer(a.ranks[l]) : &block;
     if (a.space == Space::shared && to) to->shared.insert(at, bytes), to->copied.insert(at, bytes);
   });
+}
+
+std::uint64_t place_of(const Access& a, const UndefinedBlock& block, unsigned lane) {
+  if (a.space != Space::shared) return a.addresses[lane];
+  return std::uint64_t{a.ranks ? a.ranks[lane] : block.rank} << 32 | a.addresses[lane];
+}
+
+Mask partly_lanes(const Access& a, const UndefinedGlobal& global, const UndefinedBlock& block,
+                  Mask mask) {
+  Mask found = 0;
+  each_lane(mask, [&](unsigned l) {
+    const std::uint64_t at = a.addresses[l];
+    bool is = false;
+    if (a.space == Space::global) is = global.is_partly_defined(at, a.bytes);
+    if (a.space == Space::shared)
+      if (const UndefinedBlock* const from = owner(a, block, l))
+        is = from->partly && from->partly->has_any(at, a.bytes);
+    if (a.space == Space::local && !block.warps[a.who.warp].partly.empty())
+      for (std::uint32_t i = 0; i < a.bytes; ++i)
+        is = is || undefined_bits(a, global, block, l, i) != 0xff;
+    found |= Mask{is} << l;
+  });
+  return found;
+}
+
+std::uint8_t undefined_bits(const Access& a, const UndefinedGlobal& global,
+                            const UndefinedBlock& block, unsigned lane, std::uint32_t byte) {
+  const std::uint64_t at = a.addresses[lane] + byte;
+  if (a.space == Space::global) return global.undefined_bits(at);
+  if (a.space == Space::shared) {
+    const UndefinedBlock* const from = owner(a, block, lane);
+    return from ? from->undefined_bits(at) : 0xff;
+  }
+  const auto& partly = block.warps[a.who.warp].partly;
+  const auto found = partly.find(at * lanes + lane);
+  return found == partly.end() ? 0xff : found->second;
+}
+
+void define_partly(const Access& a, UndefinedGlobal& global, UndefinedBlock& block, unsigned lane,
+                   std::uint32_t byte, std::uint8_t undefined) {
+  const std::uint64_t at = a.addresses[lane] + byte;
+  if (a.space == Space::global && global.undefined.has_any(at, 1))
+    global.define_partly(at, undefined);
+  UndefinedBlock* const to = a.ranks ? block.peer(a.ranks[lane]) : &block;
+  if (a.space == Space::shared && to) to->define_partly(at, undefined);
+  if (a.space == Space::local && at < most_local && undefined != 0xff)
+    block.warps[a.who.warp].partly[at * lanes + lane] = undefined;
 }
 
 }  // namespace inflight::check::uninitialised

@@ -1,6 +1,10 @@
 // The bytes of global memory and of each block's memory that nothing has written.
 #pragma once
+#include <array>
+#include <atomic>
+#include <bitset>
 #include <memory>
+#include <mutex>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -9,6 +13,7 @@
 #include "gpu/check/finding/findings.hpp"
 #include "gpu/check/shadow/bits.hpp"
 #include "gpu/check/shadow/byte_set.hpp"
+#include "gpu/check/shadow/partly_defined.hpp"
 
 namespace inflight::check::uninitialised {
 
@@ -18,10 +23,20 @@ struct Origin {
   Space space = Space::global;
   std::uint16_t rank = 0;                // of shared memory: the owner's rank in the cluster
   bool derived = false;                  // the bytes hold a value computed from undefined bytes
+  bool partly = false;                   // other bits of the bytes are defined
   bool copied = false;                   // a copy or store wrote the bytes, with undefined ones
   std::uint64_t address = 0, bytes = 0;  // of the first lane
   std::uint64_t barriers = 0;            // UndefinedBlock::barriers of the owner at the load
   std::shared_ptr<const Origin> cause;   // of derived bytes: the load that they come from
+};
+
+// What an Origin's lanes loaded.
+struct Loaded {
+  Space space = Space::global;
+  Mask lanes = 0;
+  std::uint32_t bytes = 0;               // of a lane
+  std::array<std::uint64_t, 32> places;  // by lane: place_of()
+  std::bitset<256> parts;  // which sets of undefined bits its partly defined bytes had
 };
 
 // A use of undefined bytes, to be reported unless another thread writes them before the block's
@@ -39,6 +54,8 @@ struct UndefinedBlock;
 
 struct UndefinedWarp {
   std::vector<Mask> local;  // by byte of local memory: the lanes that have written it
+  // The undefined bits of those that are defined in part, by byte * 32 + lane.
+  std::unordered_map<std::uint64_t, std::uint8_t> partly;
 };
 
 struct UndefinedCluster {
@@ -51,10 +68,12 @@ struct UndefinedBlock {
   shadow::Bits shared;   // undefined bytes of shared memory
   shadow::Bits copied;   // of them, those written by a copy or store of undefined bytes
   shadow::Bits derived;  // of the latter, those computed from undefined bytes
+  std::unique_ptr<shadow::PartlyDefined<shadow::Bits>> partly;  // of the undefined; null: none
   std::unordered_map<std::uint64_t, std::shared_ptr<const Origin>> causes;  // by derived word
   std::shared_ptr<UndefinedCluster> cluster;
   std::vector<UndefinedWarp> warps;
   std::vector<Origin> origins;                               // by UndefinedBytes::origin - 1
+  std::vector<Loaded> loaded;                                // by the same
   std::unordered_map<std::uint64_t, std::uint32_t> numbers;  // of origins, by warp and instruction
   std::vector<PendingUse> pending;
   std::uint64_t barriers = 0;  // number of its completed barriers
@@ -62,6 +81,10 @@ struct UndefinedBlock {
   UndefinedBlock* peer(std::uint16_t of) const {
     return of < cluster->blocks.size() ? cluster->blocks[of] : nullptr;
   }
+  std::uint8_t undefined_bits(std::uint64_t at) const {
+    return partly ? partly->undefined(at) : 0xff;
+  }
+  void define_partly(std::uint64_t at, std::uint8_t undefined);
 };
 
 // Which of a lane's bytes must be undefined: any of them, or all.
@@ -74,8 +97,8 @@ class UndefinedGlobal {
   shadow::ByteSet stored;     // of them, those where a kernel has stored undefined bytes
 
   void begin(std::uint64_t address, std::uint64_t bytes) {
+    write(address, bytes);
     known.insert(address, bytes), undefined.insert(address, bytes);
-    if (!stored.never_used()) stored.erase(address, bytes);
   }
   void end(std::uint64_t address, std::uint64_t bytes) {
     known.erase(address, bytes);
@@ -84,7 +107,29 @@ class UndefinedGlobal {
   void write(std::uint64_t address, std::uint64_t bytes) {
     undefined.erase(address, bytes);
     if (!stored.never_used()) stored.erase(address, bytes);
+    if (Partly* const p = partly_.load(std::memory_order_acquire)) p->erase(address, bytes);
   }
+  bool is_partly_defined(std::uint64_t address, std::uint64_t bytes) const {
+    const Partly* const p = partly_.load(std::memory_order_acquire);
+    return p && p->has_any(address, bytes);
+  }
+  std::uint8_t undefined_bits(std::uint64_t address) const {
+    const Partly* const p = partly_.load(std::memory_order_acquire);
+    return p ? p->undefined(address) : 0xff;
+  }
+  void define_partly(std::uint64_t address, std::uint8_t undefined);
+  // A copy from memory to memory, after write(to, bytes).
+  void copy(std::uint64_t from, std::uint64_t to, std::uint64_t bytes) {
+    undefined.insert_moved(undefined, from, to, bytes);
+    if (!stored.never_used()) stored.insert_moved(stored, from, to, bytes);
+    if (Partly* const p = partly_.load(std::memory_order_acquire)) p->insert_moved(from, to, bytes);
+  }
+
+ private:
+  using Partly = shadow::PartlyDefined<shadow::ByteSet>;
+  std::unique_ptr<Partly> made_;
+  std::once_flag once_;
+  std::atomic<Partly*> partly_ = nullptr;  // null: no byte was ever defined in part
 };
 
 // The lanes of `mask` whose bytes, `from` to `from + bytes` in each access, are undefined.
@@ -99,5 +144,17 @@ void write_shared(UndefinedBlock& block, std::uint64_t at, std::uint64_t bytes);
 // UndefinedGlobal::stored keeps them.
 void write_undefined(const Access& access, UndefinedGlobal& global, UndefinedBlock& block,
                      Mask mask, std::uint32_t from, std::uint32_t bytes, Mask stored);
+
+// Where a lane accesses: an address, or an offset and the rank of the block that owns the memory.
+std::uint64_t place_of(const Access& access, const UndefinedBlock& block, unsigned lane);
+// The lanes of `mask` that access bytes that are defined in part.
+Mask partly_lanes(const Access& access, const UndefinedGlobal& global, const UndefinedBlock& block,
+                  Mask mask);
+// The undefined bits of one undefined byte of a lane's access.
+std::uint8_t undefined_bits(const Access& access, const UndefinedGlobal& global,
+                            const UndefinedBlock& block, unsigned lane, std::uint32_t byte);
+// The lane has left only these bits of the byte undefined. Call it after write_undefined().
+void define_partly(const Access& access, UndefinedGlobal& global, UndefinedBlock& block,
+                   unsigned lane, std::uint32_t byte, std::uint8_t undefined);
 
 }  // namespace inflight::check::uninitialised

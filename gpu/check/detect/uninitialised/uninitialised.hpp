@@ -51,6 +51,9 @@ class Uninitialised : public PerBlock<UndefinedBlock> {
   // values.cpp: what happens to a loaded value
   void check_load(const Access& access, UndefinedBlock& block);
   void check_atomic(const Access& access, UndefinedBlock& block);
+  static void remember_load(const Access& access, const UndefinedBlock& block, Mask lanes,
+                            Loaded& loaded);
+  static void judge_bits(const Access& access, const UndefinedBlock& block, const Loaded& loaded);
   std::uint32_t number(const Access& access, UndefinedBlock& block, Mask lanes);
   void stored(const Access& access, UndefinedBlock& block);
   void keep(const Access& access, UndefinedBlock& block, Mask lanes, Mask whole);

@@ -8,9 +8,22 @@ namespace inflight::check::uninitialised {
 namespace {
 
 constexpr std::uint64_t word = 4;
-constexpr std::uint32_t most_bytes = 32;  // of a lane's access: UndefinedBytes has a bit for each
+constexpr std::uint32_t most_bytes = UndefinedBytes::most;
 
 }  // namespace
+
+void Uninitialised::remember_load(const Access& access, const UndefinedBlock& block, Mask lanes,
+                                  Loaded& loaded) {
+  loaded.space = access.space, loaded.lanes = lanes, loaded.bytes = access.bytes;
+  loaded.parts.reset();
+  const UndefinedBytes& undefined = *access.undefined;
+  for (Mask m = lanes; m != 0; m &= m - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(m));
+    loaded.places[lane] = place_of(access, block, lane);
+    for (std::uint32_t i = 0; (undefined.partly >> lane & 1) && i < access.bytes; ++i)
+      if (undefined.bytes[lane] >> i & 1) loaded.parts.set(undefined.bits[lane][i]);
+  }
+}
 
 // Makes this execution the Origin of its load instruction. Returns the origin's index plus one.
 std::uint32_t Uninitialised::number(const Access& access, UndefinedBlock& block, Mask lanes) {
@@ -18,7 +31,7 @@ std::uint32_t Uninitialised::number(const Access& access, UndefinedBlock& block,
       std::uint64_t{access.who.warp} << 32 | std::uint64_t{access.who.instruction};
   const auto [at, fresh] =
       block.numbers.try_emplace(key, static_cast<std::uint32_t>(block.origins.size()));
-  if (fresh) block.origins.emplace_back();
+  if (fresh) block.origins.emplace_back(), block.loaded.emplace_back();
   Origin& origin = block.origins[at->second];
   const UndefinedBytes& undefined = *access.undefined;
   const auto first = static_cast<unsigned>(std::countr_zero(lanes));
@@ -29,8 +42,10 @@ std::uint32_t Uninitialised::number(const Access& access, UndefinedBlock& block,
   origin.who.mask = lanes;
   origin.space = access.space;
   origin.rank = access.ranks ? access.ranks[first] : block.rank;
+  origin.partly = undefined.partly >> first & 1;
   origin.address = access.addresses[first] + begin;
   origin.bytes = static_cast<std::uint64_t>(std::bit_width(bytes)) - begin;
+  remember_load(access, block, lanes, block.loaded[at->second]);
   const UndefinedBlock* const from = access.ranks ? block.peer(access.ranks[first]) : &block;
   origin.barriers = from ? from->barriers : block.barriers;
   if (access.space == Space::shared && from) {
@@ -56,13 +71,20 @@ void Uninitialised::check_load(const Access& access, UndefinedBlock& block) {
          m &= m - 1)
       undefined.bytes[static_cast<unsigned>(std::countr_zero(m))] |= 1u << i;
   undefined.lanes |= partly;
+  for (Mask m = partly_lanes(access, global_, block, partly); m != 0; m &= m - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(m));
+    undefined.partly |= Mask{1} << lane;
+    for (std::uint32_t i = 0; i < access.bytes; ++i)
+      undefined.bits[lane][i] = undefined_bits(access, global_, block, lane, i);
+  }
   undefined.origin = number(access, block, partly);
 }
 
 void Uninitialised::check_atomic(const Access& access, UndefinedBlock& block) {
   if (access.wrote && access.written == access.who.mask) return;  // an exchange
-  const Mask mask =
+  Mask mask =
       undefined_lanes(access, global_, block, access.who.mask, 0, access.bytes, Extent::all);
+  mask &= ~partly_lanes(access, global_, block, mask);
   if (mask == 0) return;
   Origin origin;
   origin.who = access.who;
@@ -81,10 +103,11 @@ void Uninitialised::check_atomic(const Access& access, UndefinedBlock& block) {
 // partly undefined value such as padding. Storing a wholly undefined value to global memory is a
 // mistake if it was computed, or loaded from shared or local bytes that are not a mere copy.
 void Uninitialised::stored(const Access& access, UndefinedBlock& block) {
-  const UndefinedBytes& undefined = *access.undefined;
+  UndefinedBytes& undefined = *access.undefined;
   const Mask lanes = undefined.lanes & access.who.mask & access.written;
   if (lanes == 0 || undefined.origin == 0 || undefined.origin > block.origins.size()) return;
   const Origin origin = block.origins[undefined.origin - 1];
+  judge_bits(access, block, block.loaded[undefined.origin - 1]);
   const std::uint32_t all =
       access.bytes >= most_bytes ? ~std::uint32_t{0} : (1u << access.bytes) - 1;
   Mask whole = 0;
@@ -92,6 +115,7 @@ void Uninitialised::stored(const Access& access, UndefinedBlock& block) {
     const auto lane = static_cast<unsigned>(std::countr_zero(m));
     whole |= Mask{undefined.bytes[lane] == all} << lane;
   }
+  whole &= ~undefined.partly;
   const bool from_block = origin.space != Space::global && (!origin.copied || origin.derived);
   const Mask leave =
       access.space == Space::global ? whole & (from_block ? ~Mask{0} : undefined.computed) : 0;
@@ -105,6 +129,31 @@ void Uninitialised::stored(const Access& access, UndefinedBlock& block) {
     keep_derived(access, block, origin, lanes & undefined.computed);
   if (access.space == Space::global && (whole & ~leave) != 0)
     remember_store(access, origin, whole & ~leave);
+}
+
+// Bits of a byte that are stored where they were loaded are left as they were: the thread has
+// assigned other bits. A byte with the undefined bits of a loaded one may be a copy of it. Any
+// other selection of bits is computed.
+void Uninitialised::judge_bits(const Access& access, const UndefinedBlock& block,
+                               const Loaded& loaded) {
+  UndefinedBytes& undefined = *access.undefined;
+  for (Mask m = undefined.partly & access.who.mask; m != 0; m &= m - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(m));
+    const std::uint64_t place = place_of(access, block, lane);
+    const bool same = loaded.space == access.space && (loaded.lanes >> lane & 1);
+    for (std::uint32_t i = 0; i < access.bytes; ++i) {
+      const std::uint8_t bits = undefined.bits[lane][i];
+      if (!(undefined.bytes[lane] >> i & 1) || bits == 0xff || loaded.parts.test(bits)) continue;
+      if (same && place + i - loaded.places[lane] < loaded.bytes) continue;
+      undefined.computed |= Mask{1} << lane;
+      const std::uint32_t size = std::max(undefined.element, 1u), from = i / size * size;
+      for (std::uint32_t j = from; j < from + size; ++j)
+        undefined.bytes[lane] |= 1u << j, undefined.bits[lane][j] = 0xff;
+    }
+    const auto& bits = undefined.bits[lane];
+    if (std::all_of(bits.begin(), bits.begin() + access.bytes, [](auto b) { return b == 0xff; }))
+      undefined.partly &= ~(Mask{1} << lane);
+  }
 }
 
 // Makes the stored bytes as undefined in memory as they are in the register.
@@ -123,6 +172,12 @@ void Uninitialised::keep(const Access& access, UndefinedBlock& block, Mask lanes
       const auto count = static_cast<std::uint32_t>(std::countr_one(bytes >> from));
       write_undefined(access, global_, block, alike, from, count, alike & whole);
       bytes &= count + from >= 32 ? 0 : ~std::uint32_t{0} << (from + count);
+    }
+    for (Mask m = alike & undefined.partly; m != 0; m &= m - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(m));
+      for (std::uint32_t i = 0; i < access.bytes; ++i)
+        if (undefined.bytes[lane] >> i & 1)
+          define_partly(access, global_, block, lane, i, undefined.bits[lane][i]);
     }
   }
 }
