@@ -84,6 +84,7 @@ struct Access {
   // Exchange or compare-and-swap: a thread that does not read what it expects repeats it, and does
   // nothing else, until it does.
   bool spins = false;
+  Mask dropped = 0;  // weak load: lanes whose value affects nothing, because other values decide
 };
 
 // Lanes act on bits that nothing has written: with other bits, they would act differently.

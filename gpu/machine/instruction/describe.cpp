@@ -1,6 +1,7 @@
 // Builds descriptions from PTX instructions: registers, memory operands, control.
 #include "gpu/machine/instruction/contraction.hpp"
 #include "gpu/machine/instruction/detail.hpp"
+#include "gpu/machine/instruction/drops.hpp"
 #include "gpu/machine/instruction/function.hpp"
 #include "gpu/machine/instruction/peeks.hpp"
 #include "gpu/machine/instruction/spins.hpp"
@@ -51,6 +52,7 @@ class Describer {
     find_held_registers(*out_);
     out_->flow = analyse(text_);
     find_peeks(*out_);
+    find_drops(*out_);
     find_spins(*out_);
     find_contractions(*out_);
     return std::move(out_);

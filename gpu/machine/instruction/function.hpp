@@ -1,5 +1,6 @@
 // The description of a function: its instructions and its control flow.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -8,6 +9,14 @@
 #include "gpu/machine/instruction/instruction.hpp"
 
 namespace inflight::machine {
+
+// A load whose value may be without effect.
+struct Drop {
+  std::uint32_t load = 0, end = 0;  // the instruction, and the end of its block
+  // Registers that may depend on it and are used after the block: where a branch at its end goes
+  // to the label, and where it does not. Without such a branch the two are the same.
+  std::array<std::vector<std::uint32_t>, 2> live;
+};
 
 struct Function {
   const ptx::Module* module = nullptr;
@@ -21,6 +30,8 @@ struct Function {
   // Storage for the instructions' spans.
   std::vector<RegisterUse> registers, contracted;
   std::vector<MemoryOperand> memory;
+
+  std::vector<Drop> drops;  // in the order of the loads
 };
 
 // Describes `function` of `module`. Both must outlive the description.

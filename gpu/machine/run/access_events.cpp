@@ -8,6 +8,7 @@
 #include "gpu/machine/instruction/observed_access.hpp"
 #include "gpu/machine/run/access.hpp"
 #include "gpu/machine/run/cluster.hpp"
+#include "gpu/machine/run/dropped_lanes.hpp"
 #include "gpu/machine/run/each_lane.hpp"
 #include "gpu/machine/run/multicast_access.hpp"
 #include "gpu/machine/run/observation.hpp"
@@ -41,8 +42,9 @@ check::Access access_event(const Warp& w, const MemoryOperand& info, std::uint32
 // The values that an access read and wrote, if known.
 struct Values {
   const std::uint64_t *read = nullptr, *wrote = nullptr;
-  std::uint32_t kept = 0;    // lanes whose compare-and-swap failed
-  std::uint32_t silent = 0;  // lanes that write the value already there
+  std::uint32_t kept = 0;     // lanes whose compare-and-swap failed
+  std::uint32_t dropped = 0;  // lanes whose loaded value affects nothing
+  std::uint32_t silent = 0;   // lanes that write the value already there
   const check::PendingSilence* pending = nullptr;
   check::UndefinedBytes* undefined = nullptr;
 };
@@ -54,6 +56,7 @@ void notify(const Warp& w, check::Access&& event, const std::uint64_t* addresses
   event.ranks = ranks;
   event.written &= ~values.kept;
   event.read = values.read, event.wrote = values.wrote;
+  event.dropped = values.dropped & event.who.mask;
   event.silent = values.silent & event.who.mask;
   event.pending = values.pending;
   event.undefined = values.undefined;
@@ -201,14 +204,15 @@ const Op* report_accessed(Warp& w, const Op* op) {
   std::uint64_t addresses[lanes];
   operand_addresses(w, op, info, addresses);
   const bool loads = info.role == MemoryOperand::Role::load;
+  Values values;
+  if (info.may_drop) values.dropped = dropped_lanes(w, op, mask);
   if (!observation.wants(check::Topic::undefined) ||
       (!loads && info.role != MemoryOperand::Role::store)) {
-    report_in_space(w, info, instruction, mask, addresses, {});
+    report_in_space(w, info, instruction, mask, addresses, values);
     return op + 1;
   }
   check::UndefinedBytes undefined;
   if (!loads && w.undefined != 0) find_stored(w, op, mask, undefined);
-  Values values;
   values.undefined = &undefined;
   report_in_space(w, info, instruction, mask, addresses, values);
   return loads && undefined.lanes != 0 ? follow_load(w, op, undefined) : op + 1;

@@ -61,9 +61,6 @@ bool keeps_bits(const Instruction& what) {
   }
 }
 
-bool is_reporter(const Op* op) {
-  return op->run == report_executed || op->run == report_active || op->run == report_touched;
-}
 bool begins(const Frame& frame, const Op* op) {
   return op == frame.code->ops.data() || op[-1].instruction != op->instruction;
 }
@@ -216,6 +213,10 @@ const Op* run_computing(Warp& w, UndefinedRegisters& u, const Op* op, const Inst
 }
 
 }  // namespace
+
+bool is_reporter(const Op* op) {
+  return op->run == report_executed || op->run == report_active || op->run == report_touched;
+}
 
 bool goes_elsewhere(const Op* op) {
   return op->run == run_branch || op->run == run_jump || op->run == run_phase;

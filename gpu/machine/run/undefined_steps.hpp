@@ -7,6 +7,8 @@ namespace inflight::machine {
 inline const Instruction& instruction_at(const Frame& frame, const Op* op) {
   return frame.code->description->body[op->instruction];
 }
+// Does the op only report to listeners?
+bool is_reporter(const Op* op);
 // Is it a branch, a jump or the start of a phase?
 bool goes_elsewhere(const Op* op);
 // The active lanes whose guard lets them execute it.
@@ -23,7 +25,7 @@ void prepare(UndefinedRegisters& u, const Instruction& what);
 // end.
 class OnVariant {
  public:
-  OnVariant(Warp& w, UndefinedRegisters& u, unsigned variant)
+  OnVariant(Warp& w, std::byte* registers)
       : w_(w),
         base_(w.base[0]),
         mask_(w.mask),
@@ -32,12 +34,14 @@ class OnVariant {
         budget_(w.budget),
         allotted_(w.allotted),
         polled_(w.polled) {
-    w.base[0] = reinterpret_cast<char*>(u.variants[variant].data());
+    w.base[0] = reinterpret_cast<char*>(registers);
   }
   ~OnVariant() {
     w_.base[0] = base_, w_.mask = mask_, w_.whole = whole_, w_.progressed = progressed_;
     w_.budget = budget_, w_.allotted = allotted_, w_.polled = polled_;
   }
+  OnVariant(Warp& w, UndefinedRegisters& u, unsigned variant)
+      : OnVariant(w, u.variants[variant].data()) {}
   OnVariant(const OnVariant&) = delete;
 
  private:

@@ -148,7 +148,7 @@ void Races::accessed(const Access& event) {
   Block* const block = block_of(event.who);
   if (!block) return;
   if (event.space == Space::constant) return constants_read(*block, event);
-  const Mask all = event.who.mask, writes = all & event.written;
+  const Mask all = event.who.mask & ~event.dropped, writes = all & event.written;
   for (Mask left = all; left != 0;) {
     Block* owner = nullptr;
     Mask same = left;
