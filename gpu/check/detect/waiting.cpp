@@ -108,8 +108,13 @@ class Waiting : public Listener {
     if (state && state->ordered) release(*state, state->warp(fence.who));
   }
   void thread_exit(const ThreadExit& event) override {
-    const Kernel* const kernel = session_.places.kernel(event.who.launch);
-    ClusterState* const state = kernel ? known(*kernel, event.who.block) : nullptr;
+    Last& last = last_found();
+    if (!is(last, event.who)) {
+      const Kernel* const kernel = session_.places.kernel(event.who.launch);
+      if (!kernel) return;
+      last = {clusters_.turn(), event.who.launch, event.who.block, known(*kernel, event.who.block)};
+    }
+    ClusterState* const state = last.state;
     if (!state) return;
     const std::uint32_t warp = state->warp(event.who);
     barriers_of(*state, warp).left(warp, event.who.mask);
@@ -167,18 +172,20 @@ class Waiting : public Listener {
   PlaceId line_of(const Who& who) { return session_.places.line_of(session_.places.of(who)); }
   struct Last {
     std::uint64_t turn = 0, launch = 0, block = 0;
-    ClusterState* state = nullptr;
+    ClusterState* state = nullptr;  // null: it has none yet
   };
   static Last& last_found() {
     thread_local Last last;
     return last;
   }
+  bool is(const Last& last, const Who& who) const {
+    return last.turn == clusters_.turn() && last.launch == who.launch && last.block == who.block;
+  }
   // Returns null if the launch is not known. Each host thread caches the state of its last block,
   // which is valid while that block runs.
   ClusterState* find(const Who& who) {
     Last& last = last_found();
-    if (last.turn == clusters_.turn() && last.launch == who.launch && last.block == who.block)
-      return last.state;
+    if (last.state && is(last, who)) return last.state;
     const Kernel* const kernel = session_.places.kernel(who.launch);
     if (!kernel) return nullptr;
     ClusterState& state = clusters_.get(who.launch, cluster_place(*kernel, who.block).first,

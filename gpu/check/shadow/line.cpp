@@ -106,7 +106,7 @@ std::uint32_t Line::access(const Record& now, const Judge& judge, const Limits& 
   Comparison result;
   const std::size_t before = conflicts.size();
   each_list(now.bytes, [&](auto& list) { compare(list, now, judge, result, conflicts); });
-  if (now.write)
+  if (now.write && (shared_words_ || by_word_))
     note_changed(now.bytes), drop_empty(now.bytes);
   else if (isolated_read && (by_word_ || records_.size() > 1) && conflicts.size() == before)
     note_read_shared(now);
@@ -118,7 +118,7 @@ std::uint32_t Line::access(const Record& now, const Judge& judge, const Limits& 
     return 1;
   }
   const std::uint32_t forgot = result.kept >= limit ? bound(now, limit - 1) : 0;
-  if (!extend(now)) add(now);
+  if (!now.together || !extend(now)) add(now);
   return forgot;
 }
 
@@ -193,7 +193,7 @@ void Line::index_by_word() {
 
 // Merges accesses of the same lanes, epoch and instruction to several elements into one record.
 bool Line::extend(const Record& now) {
-  if (!now.together || now.strong || now.async) return false;
+  if (now.strong || now.async) return false;
   for (std::size_t i = 0; i < records_.size(); ++i) {
     Record& r = records_[i];
     if (!r.together || r.strong || r.async || r.row != now.row || r.lanes != now.lanes ||

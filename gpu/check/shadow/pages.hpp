@@ -27,7 +27,7 @@ class OwnPages {
   void with(std::uint64_t line, F f) {
     const std::uint64_t page = line / page_lines;
     if (page >= pages_.size()) pages_.resize(page + 1);
-    if (!pages_[page]) pages_[page] = std::make_unique<Page>();
+    if (!pages_[page]) pages_[page] = std::make_unique_for_overwrite<Page>();
     forgotten_ += f((*pages_[page])[line % page_lines]);
   }
   // f(Page&) if there is that page.
@@ -67,7 +67,7 @@ class SharedPages {
     Lock& lock = of(number);
     const std::lock_guard hold(lock.spin);
     if (!page) {
-      page = std::make_unique<Page>();
+      page = std::make_unique_for_overwrite<Page>();
       if (any_begun_.load(std::memory_order_relaxed)) begin(*page, number * page_bytes);
     }
     lock.forgotten += f((*page)[line % page_lines]);

@@ -12,10 +12,10 @@ namespace inflight::shadow {
 class Records {
  public:
   std::size_t size() const { return count_; }
-  Record& operator[](std::size_t i) { return i < inside ? first_[i] : (*more_)[i - inside]; }
+  Record& operator[](std::size_t i) { return i < inside ? first_[i].record : (*more_)[i - inside]; }
   void push_back(const Record& r) {
     if (count_ < inside) {
-      first_[count_++] = r;
+      first_[count_++].record = r;
       return;
     }
     if (!more_) more_ = std::make_unique<std::vector<Record>>();
@@ -33,7 +33,12 @@ class Records {
 
  private:
   static constexpr std::size_t inside = 2;
-  std::array<Record, inside> first_;
+  // Pages of lines are made often, so records that are not used are not initialised.
+  union Place {
+    Place() {}  // NOLINT: set by push_back()
+    Record record;
+  };
+  std::array<Place, inside> first_;
   std::unique_ptr<std::vector<Record>> more_;
   std::uint32_t count_ = 0;
 };

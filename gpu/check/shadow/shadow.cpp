@@ -103,6 +103,15 @@ void Shadow::lanes(const Actor& actor, Row row_of, Epoch epoch, const Access& ac
   r.strong = access.strong;
   r.scope = static_cast<std::uint8_t>(access.scope);
   const Judge judge(actor, space_, limits_.own);
+  // The usual case: a whole warp, a whole line.
+  const std::uint64_t begin = access.addresses[0];
+  if (mask == ~Mask{0} && access.bytes == line_bytes / order::lanes && begin % line_bytes == 0 &&
+      lanes_of(access.addresses, begin, access.bytes) == mask) {
+    r.lanes = mask;
+    r.stride = static_cast<std::int8_t>(access.bytes);
+    r.bytes = ByteMask::range(0, line_bytes);
+    return line(judge, r, begin / line_bytes, conflicts);
+  }
   // Aligned elements whose size is a power of two do not cross lines.
   const std::uint64_t parts =
       (access.bytes & (access.bytes - 1)) == 0 && access.bytes <= line_bytes ? access.bytes : 0;

@@ -6,6 +6,7 @@
 #include "gpu/machine/instruction/observed_access.hpp"
 #include "gpu/machine/lowering/lowering.hpp"
 #include "gpu/machine/run/access_events.hpp"
+#include "gpu/machine/run/observation.hpp"
 #include "gpu/machine/run/warpgroup_events.hpp"
 
 namespace inflight::machine {

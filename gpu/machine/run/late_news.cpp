@@ -6,6 +6,7 @@
 #include <mutex>
 #include <unordered_set>
 
+#include "gpu/machine/run/block.hpp"
 #include "gpu/machine/run/warp.hpp"
 
 namespace inflight::machine {
