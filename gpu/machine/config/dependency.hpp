@@ -3,6 +3,8 @@
 
 namespace inflight::machine {
 
+class PreparedLaunch;  // launch/launch.hpp
+
 // The later grids that may begin before a launch has ended. Called from any of its threads.
 class Dependents {
  public:
@@ -16,6 +18,9 @@ class Dependents {
   virtual bool awaits_begin() const { return false; }
   // Called once: every block has begun. Not called if the launch ends earlier.
   virtual void all_begun() {}
+  // Called at most once, by the launching thread while others run blocks: prepares what comes
+  // behind in the stream, which begins when this launch ends. Null: nothing, or it cannot.
+  virtual PreparedLaunch* prepare_next() { return nullptr; }
 };
 
 // The earlier grids that a launch waits for, if it began before they ended.

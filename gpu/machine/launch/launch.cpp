@@ -85,39 +85,6 @@ std::string prepare(Grid& grid, Program::FunctionRef entry) {
   return {};
 }
 
-// The workspace that %envreg1:2 points to: {u32 size; u32 barrier}, with barrier 0. Every grid has
-// one, even if not cooperative, as on an H200. It is allocated only for kernels that read it.
-class Workspace {
- public:
-  explicit Workspace(Grid& grid) : memory_(*grid.memory) {
-    const auto at = memory_.allocate(grid.device, bytes, AllocationKind::device, 256,
-                                     "the cooperative grid's workspace");
-    if (!at) return;
-    grid.workspace = *at;
-    auto* words = reinterpret_cast<std::uint32_t*>(*at);
-    words[0] = bytes;
-    words[1] = 0;
-    address_ = *at;
-  }
-  ~Workspace() {
-    if (address_) memory_.release(address_);
-  }
-
- private:
-  static constexpr std::uint32_t bytes = 8;
-  Memory& memory_;
-  std::uint64_t address_ = 0;
-};
-
-// Cycles of the device's clock that a launch takes besides its blocks.
-constexpr std::uint64_t launch_cycles = 2000;
-
-void advance(std::atomic<std::uint64_t>& clock, std::uint64_t to) {
-  std::uint64_t now = clock.load();
-  while (now < to && !clock.compare_exchange_weak(now, to)) {
-  }
-}
-
 // Reports to the listener what threads wait for: those of `first`, then those of all other
 // unfinished clusters.
 void report_stuck(const Clusters& clusters, const Cluster& first, check::Stuck::Why why) {
@@ -151,73 +118,168 @@ Outcome ended_early(const Clusters& clusters) {
   return outcome;
 }
 
-// Runs one grid and what its threads launch, except tail launches.
-Outcome run_grid(const Launch& launch, const RunGrid& how, std::vector<Child>& tails) {
-  const auto& [limits, options, print, again] = how;
-  const Kernel& kernel = *launch.kernel;
-  if (Outcome outcome = check(launch, limits); !outcome.ok()) return outcome;
-  if (launch.parameters.size() < kernel.parameter_bytes)
+}  // namespace
+
+// The workspace that %envreg1:2 points to: {u32 size; u32 barrier}, with barrier 0. Every grid has
+// one, even if not cooperative, as on an H200. It is allocated only for kernels that read it.
+class Workspace {
+ public:
+  explicit Workspace(Grid& grid) : memory_(*grid.memory) {
+    const auto at = memory_.allocate(grid.device, bytes, AllocationKind::device, 256,
+                                     "the cooperative grid's workspace");
+    if (!at) return;
+    grid.workspace = *at;
+    auto* words = reinterpret_cast<std::uint32_t*>(*at);
+    words[0] = bytes;
+    words[1] = 0;
+    address_ = *at;
+  }
+  ~Workspace() {
+    if (address_) memory_.release(address_);
+  }
+
+ private:
+  static constexpr std::uint32_t bytes = 8;
+  Memory& memory_;
+  std::uint64_t address_ = 0;
+};
+
+// One grid and what its threads launch, except tail launches.
+class GridRun {
+ public:
+  GridRun(const Launch& launch, const RunGrid& how) : launch_(launch), how_(how) {}
+
+  // Checks and decodes. If that fails, the launch has ended.
+  Outcome prepare();
+  // After prepare(): see PreparedLaunch.
+  bool may_follow() const;
+  void follow(GridRun& front);
+  Outcome run(std::vector<Child>& tails);
+
+ private:
+  unsigned workers() const;
+  void make_clusters();
+  void prepare_next();
+
+  const Launch& launch_;
+  const RunGrid& how_;
+  Grid grid_;
+  std::optional<Workspace> workspace_;
+  std::unique_ptr<Observation> observation_;
+  std::optional<ChildRunner> children_;
+  std::optional<Clusters> clusters_;
+  std::optional<Crew> crew_;
+};
+
+Outcome GridRun::prepare() {
+  const Limits& limits = how_.limits;
+  const Options& options = how_.options;
+  const Kernel& kernel = *launch_.kernel;
+  if (Outcome outcome = check(launch_, limits); !outcome.ok()) return outcome;
+  if (launch_.parameters.size() < kernel.parameter_bytes)
     return refuse(FaultKind::invalid_launch, kernel,
                   fmt::format("{} bytes of parameters were passed, but it has {}",
-                              launch.parameters.size(), kernel.parameter_bytes));
+                              launch_.parameters.size(), kernel.parameter_bytes));
 
-  Grid grid;
-  grid.launch = &launch;
-  grid.limits = &limits;
-  grid.options = &options;
-  if (options.listener) grid.topics = options.listener->topics();
-  grid.print = &print;
-  grid.memory = &kernel.program->memory();
-  grid.device = kernel.program->device();
-  grid.id = launch.id;
-  grid.parameters = launch.parameters.data();
-  grid.static_shared = kernel.static_shared;
-  const SharedExtent extent = shared_extent(launch);
-  grid.dynamic_offset = static_cast<std::uint32_t>(extent.dynamic);
-  grid.shared_end = static_cast<std::uint32_t>(extent.end);
-  grid.reserved_end = reserved_end(launch);
-  grid.stack_limit = std::max<std::uint64_t>(grid.stack_limit, options.stack_bytes);
-  grid.code = code_source(*kernel.program, launch, grid.topics);
+  grid_.launch = &launch_;
+  grid_.limits = &limits;
+  grid_.options = &options;
+  if (options.listener) grid_.topics = options.listener->topics();
+  grid_.print = &how_.print;
+  grid_.memory = &kernel.program->memory();
+  grid_.device = kernel.program->device();
+  grid_.id = launch_.id;
+  grid_.parameters = launch_.parameters.data();
+  grid_.static_shared = kernel.static_shared;
+  const SharedExtent extent = shared_extent(launch_);
+  grid_.dynamic_offset = static_cast<std::uint32_t>(extent.dynamic);
+  grid_.shared_end = static_cast<std::uint32_t>(extent.end);
+  grid_.reserved_end = reserved_end(launch_);
+  grid_.stack_limit = std::max<std::uint64_t>(grid_.stack_limit, options.stack_bytes);
+  grid_.code = code_source(*kernel.program, launch_, grid_.topics);
   const Program::FunctionRef entry{kernel.module, kernel.function};
-  if (const std::string why = prepare(grid, entry); !why.empty())
+  if (const std::string why = machine::prepare(grid_, entry); !why.empty())
     return refuse(FaultKind::refused, kernel, why);
-  grid.stack_limit += grid.entry->local_bytes;
-  grid.holding_dependents = launch.grid.count();
-  if (launch.dependents && launch.dependents->awaits_begin())
-    grid.yet_to_begin = launch.grid.count();
+  grid_.stack_limit += grid_.entry->local_bytes;
+  grid_.holding_dependents = launch_.grid.count();
+  return {};
+}
 
-  const std::uint64_t total = launch.grid.count() / launch.cluster.count();
+unsigned GridRun::workers() const {
+  const std::uint64_t block_warps = (launch_.block.count() + lanes - 1) / lanes;
+  if (brief(*grid_.entry, block_warps * launch_.grid.count())) return 1;
+  return workers_of(how_.options, launch_.grid.count() / launch_.cluster.count());
+}
+
+void GridRun::make_clusters() {
+  const Limits& limits = how_.limits;
+  const std::uint64_t total = launch_.grid.count() / launch_.cluster.count();
   // With so few blocks, each has a multiprocessor.
-  const bool few = launch.cluster.count() == 1 && total <= limits.multiprocessors;
+  const bool few = launch_.cluster.count() == 1 && total <= limits.multiprocessors;
   const std::uint64_t resident =
       few ? total
-          : resident_clusters(kernel, launch.cluster,
-                              static_cast<std::uint32_t>(launch.block.count()),
-                              launch.dynamic_shared, limits);
-  std::optional<Workspace> workspace;
-  if (grid.uses_workspace) workspace.emplace(grid);
+          : resident_clusters(*launch_.kernel, launch_.cluster,
+                              static_cast<std::uint32_t>(launch_.block.count()),
+                              launch_.dynamic_shared, limits);
+  clusters_.emplace(grid_, total, resident, workers());
+}
 
-  std::unique_ptr<Observation> observation;
-  if (options.listener) observation = std::make_unique<Observation>(grid, *options.listener);
-  grid.observation = observation.get();
-  std::optional<ChildRunner> children;
-  if (launch.runtime) children.emplace(grid, how);
-  grid.parent = children ? &*children : nullptr;
-  if (launch.clock) grid.begin = launch.clock->load();
-  grid.latest = grid.begin;
-  const std::uint64_t block_warps = (launch.block.count() + lanes - 1) / lanes;
-  const bool alone = brief(*grid.entry, block_warps * launch.grid.count());
-  Clusters clusters(grid, total, resident, alone ? 1 : workers_of(options, total));
+// Only its blocks may need the end of the launch in front.
+bool GridRun::may_follow() const {
+  const Code& code = *grid_.entry;
+  return !how_.options.listener && !launch_.prerequisites && code.calls.empty() &&
+         !code.launches_dependents && !grid_.uses_workspace && workers() > 1;
+}
+
+void GridRun::follow(GridRun& front) {
+  make_clusters();
+  crew_.emplace(*clusters_, *front.crew_);
+}
+
+// A kernel with calls may launch others, which end before what is behind begins.
+void GridRun::prepare_next() {
+  if (!launch_.dependents || !crew_->has_helpers() || !grid_.entry->calls.empty()) return;
+  try {
+    if (PreparedLaunch* const next = launch_.dependents->prepare_next()) next->follow(*this);
+  } catch (const std::exception&) {  // such as no memory: what is behind begins on its own
+  }
+}
+
+Outcome GridRun::run(std::vector<Child>& tails) {
+  if (crew_) {
+    crew_->resume();
+  } else {
+    if (launch_.dependents && launch_.dependents->awaits_begin())
+      grid_.yet_to_begin = launch_.grid.count();
+    if (grid_.uses_workspace) workspace_.emplace(grid_);
+    if (how_.options.listener)
+      observation_ = std::make_unique<Observation>(grid_, *how_.options.listener);
+    grid_.observation = observation_.get();
+    if (launch_.runtime) children_.emplace(grid_, how_);
+    grid_.parent = children_ ? &*children_ : nullptr;
+    grid_.begin_at_clock();
+    make_clusters();
+  }
   {
-    Watch watch(clusters);
-    run_all(clusters);
+    Watch watch(*clusters_);
+    if (!crew_) crew_.emplace(*clusters_);
+    prepare_next();
+    crew_->work();
   }
-  if (launch.clock) advance(*launch.clock, grid.latest.load() + launch_cycles);
-  if (children) {
-    children->finish();
-    tails = children->tails();
+  grid_.set_clock();
+  if (children_) {
+    children_->finish();
+    tails = children_->tails();
   }
-  return grid.stop ? ended_early(clusters) : Outcome{};
+  return grid_.stop ? ended_early(*clusters_) : Outcome{};
+}
+
+namespace {
+
+Outcome run_grid(const Launch& launch, const RunGrid& how, std::vector<Child>& tails) {
+  GridRun run(launch, how);
+  if (Outcome outcome = run.prepare(); !outcome.ok()) return outcome;
+  return run.run(tails);
 }
 
 }  // namespace
@@ -225,6 +287,30 @@ Outcome run_grid(const Launch& launch, const RunGrid& how, std::vector<Child>& t
 Outcome run(const Launch& launch, const Limits& limits, const Options& options,
             const std::function<void(std::string_view)>& print) {
   return run_with_tails(launch, {limits, options, print, run_grid});
+}
+
+class PreparedLaunch::Parts {
+ public:
+  Parts(const Launch& launch, const Limits& limits, const Options& options,
+        const std::function<void(std::string_view)>& print)
+      : how{limits, options, print, run_grid}, run(launch, how) {}
+  const RunGrid how;
+  GridRun run;
+};
+
+PreparedLaunch::PreparedLaunch(const Launch& launch, const Limits& limits, const Options& options,
+                               const std::function<void(std::string_view)>& print)
+    : parts_(std::make_unique<Parts>(launch, limits, options, print)) {}
+
+PreparedLaunch::~PreparedLaunch() = default;
+
+bool PreparedLaunch::prepare() { return parts_->run.prepare().ok() && parts_->run.may_follow(); }
+
+void PreparedLaunch::follow(GridRun& front) { parts_->run.follow(front); }
+
+Outcome PreparedLaunch::run() {
+  std::vector<Child> tails;  // it has none
+  return parts_->run.run(tails);
 }
 
 Unsupported unsupported(const Kernel& kernel) {

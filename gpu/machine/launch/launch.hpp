@@ -1,6 +1,7 @@
 // Runs a launch of a kernel: the entry point of the machine.
 #pragma once
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,29 @@ namespace inflight::machine {
 // at once. Passes what kernels print to `print` in whole messages.
 Outcome run(const Launch&, const Limits&, const Options&,
             const std::function<void(std::string_view)>& print);
+
+class GridRun;  // a launch while it runs
+
+// A launch that is prepared while the one in front of it runs, and that a helper can begin when
+// that one ends. What is passed must outlive it.
+class PreparedLaunch {
+ public:
+  PreparedLaunch(const Launch&, const Limits&, const Options&,
+                 const std::function<void(std::string_view)>& print);
+  // Ends the launch if it has begun.
+  ~PreparedLaunch();
+  // Checks and decodes. False: it needs what only run() above does. From now on only
+  // Launch::dependents may change.
+  bool prepare();
+  // After prepare(): it begins once `front` has ended without a fault (Dependents::prepare_next).
+  void follow(GridRun& front);
+  // Runs it to its end, once `front` is over.
+  Outcome run();
+
+ private:
+  class Parts;
+  const std::unique_ptr<Parts> parts_;
+};
 
 // The parts of a kernel that this machine cannot run, a sentence each. (`inflight ptx`, and every
 // launch.)

@@ -84,6 +84,12 @@ struct Grid {
     return launch->prerequisites && !launch->prerequisites->complete();
   }
 
+  // Begins at the device's time, or when `front`, a launch of the same stream, has just ended.
+  void begin_at_clock();
+  void begin_behind(const Grid& front);
+  // Sets the device's clock to the time at which the launch has ended.
+  void set_clock() const;
+
   // Records that a block's clock has reached `cycle`.
   void reached(std::uint64_t cycle) {
     std::uint64_t seen = latest.load(std::memory_order_relaxed);
@@ -102,6 +108,7 @@ struct Grid {
   Outcome outcome() const;
 
  private:
+  std::uint64_t end() const;
   mutable std::mutex mutex_;
   Outcome outcome_;
   std::set<std::pair<std::uint64_t, unsigned>> advised_;

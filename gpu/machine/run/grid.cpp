@@ -1,7 +1,35 @@
 // State that the blocks of a launch share: its outcome and the advice given.
+#include <algorithm>
+
 #include "gpu/machine/run/block.hpp"
 
 namespace inflight::machine {
+namespace {
+
+// Cycles of the device's clock that a launch takes besides its blocks.
+constexpr std::uint64_t launch_cycles = 2000;
+
+}  // namespace
+
+std::uint64_t Grid::end() const { return latest.load() + launch_cycles; }
+
+void Grid::begin_at_clock() {
+  if (launch->clock) begin = launch->clock->load();
+  latest = begin;
+}
+
+void Grid::begin_behind(const Grid& front) {
+  begin_at_clock();
+  begin = std::max(begin, front.end());
+  latest = begin;
+}
+
+void Grid::set_clock() const {
+  if (!launch->clock) return;
+  std::uint64_t now = launch->clock->load();
+  while (now < end() && !launch->clock->compare_exchange_weak(now, end())) {
+  }
+}
 
 void Grid::fail(Outcome outcome) {
   std::lock_guard lock(mutex_);

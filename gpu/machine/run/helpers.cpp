@@ -6,6 +6,7 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -35,14 +36,19 @@ void pause_core() {
 #endif
 }
 
-// Polls until `happened` or the time is over. Yields its core in between.
+// Polls until `happened` or the time is over. Yields its core in between, but not at first: a
+// launch may wait for the thread.
 template <class Happened>
 bool spin_until(Happened happened) {
   constexpr int moments = 32;
+  constexpr std::chrono::microseconds short_time{4};
   if (happened()) return true;
-  for (const auto end = Time::now() + spin_time; Time::now() < end; std::this_thread::yield())
+  const auto begin = Time::now();
+  for (auto now = begin; now < begin + spin_time; now = Time::now()) {
+    if (now > begin + short_time) std::this_thread::yield();
     for (int i = 0; i < moments; ++i, pause_core())
       if (happened()) return true;
+  }
   return happened();
 }
 
@@ -55,6 +61,9 @@ bool spin_until(Happened happened) {
 // open. The launch ends the call before it reads the places. Both are sequentially consistent, so
 // at least one of them sees the other. Missing helpers are fetched from oneTBB, as are all helpers
 // of a launch that begins during another one's call.
+//
+// The call of the launch behind can be prepared while a call is open. The thread that runs the last
+// block then opens it in place of ending the present one, so helpers wait for no launching thread.
 class Helpers::Pool {
  public:
   static Pool& get() {
@@ -62,9 +71,25 @@ class Helpers::Pool {
     return shared;
   }
 
-  void open(Helpers& launch, unsigned count) {
-    count = std::min(count, most_workers());  // there are no more places
-    const bool calls = call(launch, count);
+  void open(Helpers& launch) {
+    const bool calls = call(launch);
+    if (!calls) crowded_.store(true, std::memory_order_relaxed);
+    fetch(launch, calls);
+  }
+
+  // False: the one in front has no call, or launches of other streams want it too.
+  bool prepare(Helpers& launch, const Helpers& front) {
+    if (front.call_ == 0 || crowded_.exchange(false, std::memory_order_relaxed)) return false;
+    keeps_spinning_.store(true, std::memory_order_relaxed);
+    launch.call_ = front.call_ + 2;
+    caller(launch.call_) = &launch;
+    return true;
+  }
+  void open_prepared(const Helpers& launch) { call_.store(launch.call_); }
+
+  // Requests the helpers that will not answer the launch's call, if it `calls`.
+  void fetch(Helpers& launch, bool calls) {
+    const unsigned count = launch.count_;
     if (calls && awake(count) == count) return;
     const std::lock_guard lock(mutex_);
     // While this holds the mutex, no helper falls asleep.
@@ -87,14 +112,16 @@ class Helpers::Pool {
       wanted_ -= std::exchange(launch.wanted_, 0);
       std::erase(launches_, &launch);
     }
-    if (launch.call_ != 0) call_.store(launch.call_ + 1);
-    const auto alone = [&] { return launch.present_.load() == 0 && !answered(launch.call_); };
-    if (!spin_until(alone)) {
-      std::unique_lock lock(mutex_);
-      ++sleepers_;
-      left_.wait(lock, alone);
-      --sleepers_;
+    const auto wait_alone = [&] {
+      wait([&] { return launch.present_.load() == 0 && !answered(launch.call_); });
+    };
+    if (Helpers* const next = launch.next_) {
+      wait_alone();
+      if (call_.load() == next->call_) return;  // the call is the next launch's now
+      next->call_ = 0;
     }
+    if (launch.call_ != 0) call_.store(launch.call_ + 1);
+    wait_alone();
     if (launch.call_ == 0) return;
     closed_ = Time::now();
     calling_.store(false, std::memory_order_release);
@@ -112,14 +139,23 @@ class Helpers::Pool {
   };
 
   static bool stands(std::uint64_t call) { return (call & 1) != 0; }
+  Helpers*& caller(std::uint64_t call) { return callers_[call >> 1 & 1]; }
+
+  template <class Happened>
+  void wait(Happened happened) {
+    if (spin_until(happened)) return;
+    std::unique_lock lock(mutex_);
+    ++sleepers_;
+    left_.wait(lock, happened);
+    --sleepers_;
+  }
 
   // Calls the awake helpers. False: another launch's call is open.
-  bool call(Helpers& launch, unsigned count) {
+  bool call(Helpers& launch) {
     if (calling_.exchange(true, std::memory_order_acquire)) return false;
     keeps_spinning_.store(Time::now() - closed_ <= spin_time, std::memory_order_relaxed);
     launch.call_ = call_.load(std::memory_order_relaxed) + 1;
-    launch_ = &launch;
-    count_ = count;
+    caller(launch.call_) = &launch;
     call_.store(launch.call_);
     return true;
   }
@@ -196,7 +232,10 @@ class Helpers::Pool {
     self.seen = call;
     std::atomic<std::uint64_t>& answered = places_[self.place].answered;
     answered.store(call);
-    if (call_.load() == call && self.place <= count_) help(*launch_, self.place);
+    if (call_.load() == call) {
+      Helpers& launch = *caller(call);
+      if (self.place <= launch.count_) help(launch, self.place);
+    }
     answered.store(0);
     wake_sleepers();
     return true;
@@ -253,11 +292,10 @@ class Helpers::Pool {
 
   // What helpers poll: cache lines that are written once per call.
   alignas(128) std::atomic<std::uint64_t> call_{0};  // odd: a call is open
-  Helpers* launch_ = nullptr;                        // the caller
-  unsigned count_ = 0;                               // the last place called
+  std::array<Helpers*, 2> callers_{};                // of the open call and of the prepared one
   std::atomic<bool> keeps_spinning_{false};          // launches follow each other closely
   std::atomic<std::uint64_t> requests_{0};           // how many launches wanted helpers fetched
-  std::atomic<unsigned> sleepers_{0};                // launching threads asleep in close()
+  std::atomic<unsigned> sleepers_{0};                // launching threads asleep in wait()
 
   // By place. Place 0 is for launching threads.
   std::vector<Place> places_ = std::vector<Place>(most_workers() + 1);
@@ -265,7 +303,8 @@ class Helpers::Pool {
   std::vector<std::atomic<bool>> spinning_ = std::vector<std::atomic<bool>>(most_workers() + 1);
   // True while a launch owns the call. Guards `closed_`.
   alignas(128) std::atomic<bool> calling_{false};
-  Time::time_point closed_;  // when the last call ended
+  std::atomic<bool> crowded_{false};  // a launch found it owned
+  Time::time_point closed_;           // when the last call ended
 
   alignas(128) std::mutex mutex_;
   std::condition_variable left_;
@@ -274,9 +313,27 @@ class Helpers::Pool {
   std::vector<bool> taken_ = std::vector<bool>(most_workers() + 1);  // by place
 };
 
-Helpers::Helpers(Work work, unsigned count) : work_(std::move(work)) {
+// There are no more places than most_workers().
+Helpers::Helpers(Work work, unsigned count)
+    : work_(std::move(work)), count_(std::min(count, most_workers())) {
+  resume();
+}
+
+Helpers::Helpers(Work work, unsigned count, Helpers& front)
+    : work_(std::move(work)), count_(std::min(count, most_workers())) {
+  if (Pool::get().prepare(*this, front)) front.next_ = this;
+}
+
+void Helpers::open_next() {
+  if (next_) Pool::get().open_prepared(*next_);
+}
+
+void Helpers::resume() {
   try {
-    Pool::get().open(*this, count);
+    if (opened())
+      Pool::get().fetch(*this, true);
+    else
+      Pool::get().open(*this);
   } catch (const std::bad_alloc&) {  // fewer helpers
   }
 }

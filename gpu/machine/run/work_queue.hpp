@@ -29,6 +29,10 @@ class FreshRun {
   void fill(Range range);
   // For others: half of what is left, or nothing.
   Range steal();
+  bool empty() const {
+    const std::uint64_t state = state_.load(std::memory_order_relaxed);
+    return begin(state) == end(state);
+  }
 
  private:
   // The remaining range, counted from `first_`, and the number of the run, so that a thief does not

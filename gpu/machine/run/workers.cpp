@@ -81,9 +81,10 @@ void run_clusters(Clusters& clusters, unsigned place) {
   Worker worker;
   IdleBackoff backoff;
   SpareClusters spare(grid);
+  std::uint64_t ended = 0;  // clusters, not yet reported
   while (!grid.stop.load(std::memory_order_relaxed)) {
     auto ticket = clusters.take(queue);
-    if (!ticket) return;
+    if (!ticket) break;
     auto cluster = std::move(ticket.cluster);
     if (!cluster) {
       cluster = spare.take();
@@ -106,8 +107,11 @@ void run_clusters(Clusters& clusters, unsigned place) {
       backoff.turn(false, 0);
       queue.finished(cycles_of(*cluster));
       spare.give_back(std::move(cluster));
+      ++ended;
+      if (clusters.part_ended(queue)) clusters.ended(std::exchange(ended, 0));
     }
   }
+  if (ended != 0) clusters.ended(ended);
 }
 
 // An exception in one worker, such as out of memory, ends the launch for all.
@@ -128,6 +132,7 @@ Clusters::Clusters(Grid& grid, std::uint64_t total, std::uint64_t resident_limit
       limit_(resident_limit),
       bounded_(resident_limit < total),
       queues_(workers),
+      remaining_(total + 1),
       progressed_(grid.observation ? host_time() : 0),
       moved_(progressed_.load(std::memory_order_relaxed)) {
   if (workers == 1 || !without_waiting(grid)) return;
@@ -299,11 +304,47 @@ std::vector<const Cluster*> Clusters::unfinished() const {
   return all;
 }
 
-void run_all(Clusters& clusters) {
-  if (clusters.workers() == 1) return work(clusters, 0);
-  Helpers helpers([&clusters](unsigned place) { work(clusters, place); }, clusters.workers() - 1);
-  work(clusters, 0);
-  helpers.finish();
+void Clusters::ended(std::uint64_t clusters) {
+  if (crew_ && remaining_.fetch_sub(clusters, std::memory_order_acq_rel) == clusters)
+    crew_->all_ended();
+}
+
+Crew::Crew(Clusters& clusters) : clusters_(clusters) {
+  if (clusters.workers() == 1) return;
+  clusters.crew_ = this;
+  helpers_.emplace([&clusters](unsigned place) { machine::work(clusters, place); },
+                   clusters.workers() - 1);
+}
+
+Crew::Crew(Clusters& clusters, Crew& front) : clusters_(clusters) {
+  clusters.crew_ = this;
+  helpers_.emplace([&clusters](unsigned place) { machine::work(clusters, place); },
+                   clusters.workers() - 1, *front.helpers_);
+  front.next_ = this;
+}
+
+// A launch that has begun but is dropped ends.
+Crew::~Crew() {
+  if (!worked_) clusters_.grid().stop = true;
+}
+
+void Crew::resume() {
+  if (!helpers_->opened()) clusters_.grid().begin_at_clock();
+  helpers_->resume();
+}
+
+void Crew::work() {
+  worked_ = true;
+  if (helpers_) clusters_.ended(1);
+  machine::work(clusters_, 0);
+  if (helpers_) helpers_->finish();
+}
+
+void Crew::all_ended() {
+  const Grid& grid = clusters_.grid();
+  if (!next_ || grid.stop) return;
+  next_->clusters_.grid().begin_behind(grid);
+  helpers_->open_next();
 }
 
 // At least two, even on one core: one has to continue while another waits.

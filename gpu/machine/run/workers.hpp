@@ -3,12 +3,16 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "gpu/machine/run/cluster.hpp"
+#include "gpu/machine/run/helpers.hpp"
 #include "gpu/machine/run/queues.hpp"
 
 namespace inflight::machine {
+
+class Crew;
 
 // Hands out clusters to workers. Fresh clusters come first, in order, while there is room for
 // residents. Then each worker takes suspended clusters in turn, its own first.
@@ -39,6 +43,10 @@ class Clusters {
   // Called after each turn of a cluster, `done` or not, if there is a listener. Asks the listener
   // whether anything but polling can still happen, and ends the launch if not.
   void took_turn(WorkQueue& queue, const Cluster& cluster, bool done);
+  // Counts clusters that have ended. Workers report several at once, because all write there.
+  void ended(std::uint64_t clusters);
+  // Does a worker report those of its part, though it may get others?
+  bool part_ended(const WorkQueue& queue) const { return parts_ && queue.fresh.empty(); }
   // Blocks that have not begun.
   std::uint64_t not_begun() const;
   // The clusters that have not ended, in their order. Call it after all workers have ended.
@@ -48,6 +56,7 @@ class Clusters {
   const Cluster* livelocked() const { return livelocked_.load(std::memory_order_relaxed); }
 
  private:
+  friend class Crew;
   std::uint64_t size() const { return grid_.launch->cluster.count(); }
   // The part of the grid that belongs to a queue, if `parts_`.
   FreshRun::Range part_of(const WorkQueue& queue) const;
@@ -70,6 +79,9 @@ class Clusters {
   std::uint32_t first_length_ = 1;  // of a queue's first run
   alignas(128) std::atomic<std::uint64_t> next_{0};
   std::atomic<std::uint64_t> resident_{0};  // counted if bounded_
+  // Clusters that are not reported as ended, and one until it is known what comes behind.
+  alignas(128) std::atomic<std::uint64_t> remaining_;
+  Crew* crew_ = nullptr;  // of a launch with helpers
   std::atomic<unsigned> joined_{0};
   std::atomic<bool> runs_{false};      // several fresh clusters were handed out at once
   std::atomic<bool> suspends_{false};  // some cluster was suspended
@@ -79,9 +91,34 @@ class Clusters {
   std::atomic<std::int64_t> progressed_, moved_;
 };
 
-// Runs all clusters until they end or the grid stops, on the calling thread and on helpers that are
-// free.
-void run_all(Clusters& clusters);
+// The workers of a launch: the launching thread and helpers that are free.
+class Crew {
+ public:
+  // Calls helpers.
+  explicit Crew(Clusters& clusters);
+  // For the launch behind `front`, which has helpers. The worker that ends the last cluster there
+  // begins it, unless the grid there has stopped.
+  Crew(Clusters& clusters, Crew& front);
+  ~Crew();
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
+
+  bool has_helpers() const { return helpers_.has_value(); }
+  // For the launch behind, once the one in front is over: begins it if no worker has.
+  void resume();
+  // The launching thread runs clusters until all have ended or the grid stops. A crew behind this
+  // one must have been made before.
+  void work();
+
+ private:
+  friend class Clusters;
+  void all_ended();
+
+  Clusters& clusters_;
+  Crew* next_ = nullptr;
+  bool worked_ = false;
+  std::optional<Helpers> helpers_;  // the first to be destroyed
+};
 
 // The largest number of workers of a launch.
 unsigned most_workers();

@@ -1,11 +1,13 @@
 // Helper threads of launches: the requested number, each with its own place, and none after a
-// launch has ended.
+// launch has ended. In a row of launches they go from one to the next.
 #include "gpu/machine/run/helpers.hpp"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <thread>
@@ -101,6 +103,97 @@ TEST(Helpers, ServeLaunchesOfManyThreads) {
         work(0);
         helpers.finish();
       }
+    });
+  for (auto& each : threads) each.join();
+  EXPECT_EQ(done, launchers * launches * tasks);
+}
+
+// A launch in a row, and who works for it when.
+struct InARow {
+  std::atomic<bool> begun{false}, ended{false};
+  std::atomic<unsigned> came{0}, at_a_wrong_time{0};
+  std::optional<Helpers> helpers;
+  Helpers::Work work() {
+    return [this](unsigned) {
+      if (!begun || ended) ++at_a_wrong_time;
+      ++came;
+    };
+  }
+  void wait() const {
+    while (came < others) std::this_thread::yield();
+  }
+};
+
+TEST(Helpers, WorkForTheLaunchBehindOnceTheOneInFrontOpensIt) {
+  auto front = std::make_unique<InARow>();
+  front->begun = true;
+  front->helpers.emplace(front->work(), others);
+  for (int n = 0; n < 2000; ++n) {
+    auto behind = std::make_unique<InARow>();
+    behind->helpers.emplace(behind->work(), others, *front->helpers);
+    const bool opens = n % 5 != 3;  // else a fault has ended the one in front
+    if (n % 3 == 0) front->wait();
+    if (opens) {
+      behind->begun = true;
+      front->helpers->open_next();
+    }
+    front->helpers->finish();
+    front->ended = true;
+    ASSERT_EQ(front->at_a_wrong_time, 0u);
+    // Before that, launches of other tests may have wanted the call.
+    if (n > 1) EXPECT_EQ(behind->helpers->opened(), opens);
+    behind->begun = true;
+    behind->helpers->resume();
+    if (n % 3 == 1) behind->wait();
+    front = std::move(behind);
+  }
+  front->helpers->finish();
+  EXPECT_EQ(front->at_a_wrong_time, 0u);
+}
+
+TEST(Helpers, LeaveALaunchBehindThatIsDropped) {
+  for (int n = 0; n < 2000; ++n) {
+    InARow front, behind;
+    front.begun = behind.begun = true;
+    front.helpers.emplace(front.work(), others);
+    behind.helpers.emplace(behind.work(), others, *front.helpers);
+    if (n % 2 == 0) front.helpers->open_next();
+    front.helpers->finish();
+    behind.helpers.reset();
+    behind.ended = true;
+    ASSERT_EQ(front.at_a_wrong_time + behind.at_a_wrong_time, 0u);
+  }
+}
+
+// Launches of other threads in between find the call taken.
+TEST(Helpers, ServeRowsOfLaunchesOfManyThreads) {
+  constexpr unsigned launchers = 3, launches = 500, tasks = 20;
+  std::vector<std::thread> threads;
+  std::atomic<unsigned> done{0};
+  struct Tasks {
+    std::atomic<unsigned>& done;
+    std::atomic<unsigned> next{0};
+    std::optional<Helpers> helpers;
+    void work() {
+      while (next++ < tasks) ++done;
+    }
+  };
+  for (unsigned i = 0; i < launchers; ++i)
+    threads.emplace_back([&] {
+      auto front = std::make_unique<Tasks>(done);
+      front->helpers.emplace([at = front.get()](unsigned) { at->work(); }, others);
+      for (unsigned n = 1; n < launches; ++n) {
+        auto behind = std::make_unique<Tasks>(done);
+        behind->helpers.emplace([at = behind.get()](unsigned) { at->work(); }, others,
+                                *front->helpers);
+        front->work();
+        front->helpers->open_next();
+        front->helpers->finish();
+        behind->helpers->resume();
+        front = std::move(behind);
+      }
+      front->work();
+      front->helpers->finish();
     });
   for (auto& each : threads) each.join();
   EXPECT_EQ(done, launchers * launches * tasks);

@@ -16,4 +16,6 @@ void call_launch_hook() {
   if (const auto hook = launch_hook.load(std::memory_order_acquire)) hook();
 }
 
+bool has_launch_hook() { return launch_hook.load(std::memory_order_acquire) != nullptr; }
+
 }  // namespace inflight::cuda

@@ -40,6 +40,9 @@ class BehindKernel final : public machine::Dependents {
   }
   bool awaits_begin() const override { return event_ || (behind_ && behind_->awaits_begin()); }
   void all_begun() override;
+  machine::PreparedLaunch* prepare_next() override {
+    return behind_ ? behind_->prepare_next() : nullptr;
+  }
 
  private:
   machine::Dependents* const behind_;

@@ -75,6 +75,9 @@ struct Stream::Queue {
     if (waiting_for_room != 0) room.notify_one();
     return item;
   }
+  bool next_is_prepared() const {
+    return !items.empty() && items.front().kernel && items.front().kernel->prepared();
+  }
   // A task is done, and then those that began early meanwhile. With the lock.
   void finish(std::unique_lock<std::mutex>& lock) {
     while (!early.empty()) {
@@ -95,6 +98,7 @@ class Stream::Behind final : public machine::Dependents {
   Behind(const Stream& stream, std::uint64_t number) : stream_(stream), number_(number) {}
   void requested() override { stream_.queue_->overlapped = number_; }
   void may_begin() override { stream_.begin_next(number_); }
+  machine::PreparedLaunch* prepare_next() override { return stream_.prepare_next(number_); }
 
  private:
   const Stream& stream_;
@@ -254,6 +258,24 @@ void Stream::begin_next(std::uint64_t number) const {
   in_front->wait_settled();
 }
 
+// Nobody takes the next task before task `number` is done, except one that may begin early.
+machine::PreparedLaunch* Stream::prepare_next(std::uint64_t number) const {
+  KernelTask* kernel = nullptr;
+  {
+    const std::lock_guard lock(queue_->mutex);
+    if (queue_->items.empty() || !queue_->early.empty()) return nullptr;
+    const Item& next = queue_->items.front();
+    if (next.number == number + 1 && next.begins == Begins::in_order && next.may_begin())
+      kernel = next.kernel.get();
+  }
+  return kernel ? kernel->prepare() : nullptr;
+}
+
+Ticket Stream::submit(std::unique_ptr<KernelTask> kernel, Begins begins) {
+  Task task = [each = kernel.get()] { each->perform(); };
+  return append({std::move(task), {}, {}, 0, begins, {}, false, std::move(kernel)}, WhenFull::wait);
+}
+
 Ticket Stream::mark(Task task, std::vector<Ticket> after) {
   return append({std::move(task), std::move(after), {}, 0, Begins::in_order, {}, true},
                 WhenFull::wait);
@@ -332,15 +354,17 @@ bool Stream::help(Only only) const {
   if (!queue->count->reached(queue->submitted - queue->items.size())) return false;
   const Item& next = queue->items.front();
   if ((only == Only::marks && !next.mark) || !next.may_begin()) return false;
-  Item item = queue->take();
   queue->busy = true;
-  lock.unlock();
   worker_thread = true;
-  perform(item.task, item.number, item.after, item.begins);
+  do {
+    Item item = queue->take();
+    lock.unlock();
+    perform(item.task, item.number, item.after, item.begins);
+    item = {};
+    lock.lock();
+    queue->finish(lock);
+  } while (queue->next_is_prepared());
   worker_thread = false;
-  item = {};
-  lock.lock();
-  queue->finish(lock);
   queue->busy = false;
   const bool wake = !queue->items.empty() || queue->closed;
   lock.unlock();

@@ -16,6 +16,10 @@
 #include "gpu/cuda/core/report/status.hpp"
 #include "gpu/cuda/core/watch/watch.hpp"
 
+namespace inflight::machine {
+class PreparedLaunch;  // launch/launch.hpp
+}
+
 namespace inflight::cuda {
 
 class Device;
@@ -60,6 +64,16 @@ struct Ticket {
 
 using Task = std::function<void()>;
 
+// A task that launches a kernel.
+class KernelTask {
+ public:
+  virtual ~KernelTask() = default;
+  virtual void perform() = 0;
+  // Prepares the launch while the kernel of the task in front of it runs. Null: it cannot be.
+  virtual machine::PreparedLaunch* prepare() = 0;
+  virtual bool prepared() const = 0;
+};
+
 class InFront;
 
 class Stream : public std::enable_shared_from_this<Stream> {
@@ -83,6 +97,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
                 Begins begins = Begins::in_order) {
     return append({std::move(task), std::move(after), {}, 0, begins, {}}, when_full);
   }
+  Ticket submit(std::unique_ptr<KernelTask> kernel, Begins begins);
   // Appends a task that takes a device no time, such as an event's recording.
   Ticket mark(Task task, std::vector<Ticket> after = {});
   // Task `number` is done, or nothing but marks that may begin is left up to it: they are done
@@ -133,7 +148,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
     Begins begins = Begins::in_order;
     watch::Stamp stamp;
     bool mark = false;
-    bool may_begin() const;  // once the stream's earlier tasks are done
+    std::unique_ptr<KernelTask> kernel = nullptr;  // null: `task` is something else
+    bool may_begin() const;                        // once the stream's earlier tasks are done
   };
   class Behind;
   struct WaitingForAll;
@@ -144,6 +160,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
                Begins begins = Begins::in_order, InFront* in_front = nullptr) const;
   // Begins the next task early, behind the kernel of task `number`, if there is one that may.
   void begin_next(std::uint64_t number) const;
+  // Prepares the next task behind task `number`, whose kernel runs, if it can be.
+  machine::PreparedLaunch* prepare_next(std::uint64_t number) const;
   const GreenContext* green() const;
   std::vector<Ticket> implied() const;
   // Takes the place of the next task if the stream is idle: its number, or 0.

@@ -60,33 +60,62 @@ struct Check {
   Status operator()(const FreeWork&) const { return Status::success; }
 };
 
-void run_kernel(const KernelWork& work, Stream& stream) {
-  Core& core = Core::get();
-  Device& device = core.device(work.device);
-  if (device.fault() != Status::success) return;
-  auto kernel = work.function->on(work.device);
-  if (!kernel) return device.kill(kernel.error().status, kernel.error().message);
-  machine::Launch launch = machine_launch(work, **kernel, device);
-  launch.parameters = work.parameters;
-  launch.id = core.next_launch();
-  launch.stream = stream.number();
-  launch.cancel = &device.cancel;
-  launch.textures = work.textures ? work.textures : core.texture_objects.snapshot();
-  call_launch_hook();
-  launch.clock = &device.clock;
-  const GraphKernels::Here* const at = GraphKernels::here();
-  if (at) launch.graph = at->launch.graph();
-  KernelsRuntime runtime(*work.function, device, launch, at);
-  launch.runtime = &runtime;
-  const Standing& standing = Standing::now();
-  launch.prerequisites = standing.in_front;
-  BehindKernel behind(standing.behind, work.at_begin.get());
-  launch.dependents = &behind;
-  observe_launch(stream, Stream::work_now(), launch.id, standing.dependent);
-  const BusyTime::Span running(device.kernels), accessing(device.accesses);
-  machine::Outcome outcome = machine::run(
-      launch, limits_of(work.partition.get(), device), core.options(device),
-      [&](std::string_view text) { device.printed.write(text, device.limits[printf_fifo_limit]); });
+// The launch of a kernel's work.
+class KernelRun {
+ public:
+  KernelRun(const KernelWork& work, const machine::Kernel& kernel, Stream& stream)
+      : work_(work),
+        stream_(stream),
+        device_(Core::get().device(work.device)),
+        launch_(machine_launch(work, kernel, device_)),
+        limits_(limits_of(work.partition.get(), device_)),
+        options_(Core::get().options(device_)),
+        print_([&device = device_](std::string_view text) {
+          device.printed.write(text, device.limits[printf_fifo_limit]);
+        }) {
+    launch_.parameters = work.parameters;
+    launch_.id = Core::get().next_launch();
+    launch_.stream = stream.number();
+    launch_.cancel = &device_.cancel;
+    launch_.textures = work.textures ? work.textures : Core::get().texture_objects.snapshot();
+    launch_.clock = &device_.clock;
+  }
+
+  // Null: it cannot be prepared.
+  machine::PreparedLaunch* prepare() {
+    prepared_ = std::make_unique<machine::PreparedLaunch>(launch_, limits_, options_, print_);
+    return prepared_->prepare() ? prepared_.get() : nullptr;
+  }
+
+  void run() {
+    const Standing& standing = Standing::now();
+    BehindKernel behind(standing.behind, work_.at_begin.get());
+    launch_.dependents = &behind;
+    const BusyTime::Span running(device_.kernels), accessing(device_.accesses);
+    if (prepared_) return conclude(prepared_->run());
+    const GraphKernels::Here* const at = GraphKernels::here();
+    if (at) launch_.graph = at->launch.graph();
+    KernelsRuntime runtime(*work_.function, device_, launch_, at);
+    launch_.runtime = &runtime;
+    launch_.prerequisites = standing.in_front;
+    observe_launch(stream_, Stream::work_now(), launch_.id, standing.dependent);
+    conclude(machine::run(launch_, limits_, options_, print_));
+  }
+
+ private:
+  void conclude(machine::Outcome&& outcome) const;
+
+  const KernelWork& work_;
+  Stream& stream_;
+  Device& device_;
+  machine::Launch launch_;
+  const machine::Limits& limits_;
+  const machine::Options options_;
+  const std::function<void(std::string_view)> print_;
+  std::unique_ptr<machine::PreparedLaunch> prepared_;
+};
+
+void KernelRun::conclude(machine::Outcome&& outcome) const {
   if (outcome.kind == machine::FaultKind::refused)
     outcome.report +=
         "  'inflight ptx' lists all that a program's kernels need and this software GPU does not "
@@ -97,14 +126,60 @@ void run_kernel(const KernelWork& work, Stream& stream) {
         "continues too\n",
         outcome.slack);
   if (!outcome.ok())
-    device.kill(status_of(outcome.kind), outcome.report,
-                checking_explains(outcome.launch ? outcome.launch : launch.id)
-                    ? Device::Printed::already
-                    : Device::Printed::not_yet);
+    device_.kill(status_of(outcome.kind), outcome.report,
+                 checking_explains(outcome.launch ? outcome.launch : launch_.id)
+                     ? Device::Printed::already
+                     : Device::Printed::not_yet);
   else if (!outcome.report.empty())  // the launch was cancelled
     report(outcome.report);
   if (outcome.kind == machine::FaultKind::interrupted) machine::interrupt::die_if_due();
 }
+
+void run_kernel(const KernelWork& work, Stream& stream) {
+  Device& device = Core::get().device(work.device);
+  if (device.fault() != Status::success) return;
+  auto kernel = work.function->on(work.device);
+  if (!kernel) return device.kill(kernel.error().status, kernel.error().message);
+  call_launch_hook();
+  KernelRun(work, **kernel, stream).run();
+}
+
+// A kernel in a stream.
+class StreamKernel final : public KernelTask {
+ public:
+  StreamKernel(Work work, Stream& stream)
+      : work_(std::move(work)), kernel_(std::get<KernelWork>(work_)), stream_(stream) {}
+
+  // Only if nothing has to be done between the end of the one in front and its begin.
+  machine::PreparedLaunch* prepare() override {
+    if (observer() || has_launch_hook() || over() || kernel_.programmatic || kernel_.at_begin ||
+        kernel_.cooperative || kernel_.device != stream_.device().ordinal)
+      return nullptr;
+    const auto kernel = kernel_.function->on(kernel_.device);
+    if (!kernel) return nullptr;
+    auto run = std::make_unique<KernelRun>(kernel_, **kernel, stream_);
+    machine::PreparedLaunch* const launch = run->prepare();
+    if (launch) prepared_ = std::move(run);
+    return launch;
+  }
+  bool prepared() const override { return prepared_ != nullptr; }
+
+  void perform() override {
+    if (!prepared_) return cuda::perform(work_, stream_);
+    const auto run = std::move(prepared_);
+    if (!over()) run->run();
+  }
+
+ private:
+  bool over() const {
+    return stream_.device().fault() != Status::success || stream_.device().cancel;
+  }
+
+  const Work work_;
+  const KernelWork& kernel_;
+  Stream& stream_;
+  std::unique_ptr<KernelRun> prepared_;
+};
 
 struct Perform {
   Stream& stream;
@@ -212,8 +287,10 @@ Status submit(Stream& stream, Work work) {
   const auto begins =
       kernel && kernel->programmatic ? Stream::Begins::early_too : Stream::Begins::in_order;
   const bool awaited = kernel && launches_block() && !Stream::on_worker();
-  stream.submit([work = std::move(work), &stream] { perform(work, stream); }, {}, when_full,
-                begins);
+  if (kernel)
+    stream.submit(std::make_unique<StreamKernel>(std::move(work), stream), begins);
+  else
+    stream.submit([work = std::move(work), &stream] { perform(work, stream); }, {}, when_full);
   return awaited ? synchronize(stream) : Status::success;
 }
 
