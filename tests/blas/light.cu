@@ -5,6 +5,8 @@
 #include <cublasLt.h>
 #include <cuda_fp8.h>
 
+#include <cstdint>
+
 #include "common.cuh"
 
 namespace {

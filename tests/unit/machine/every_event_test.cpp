@@ -77,6 +77,7 @@ constexpr const char* copies = R"(
   cp.async.ca.shared.global [%r2], [%rd1], 4;
   cp.async.commit_group;
   cp.async.wait_group 0;
+  cp.async.bulk.prefetch.L2.global [%rd1], 16;
 )";
 constexpr const char* synchronisation = R"(
   fence.acq_rel.gpu;
