@@ -14,7 +14,7 @@ int launch_kernel(const void* function, const abi::LaunchConfig& config, void** 
   const int code = on_stream(
       config.stream, [&](Stream& s) { return launch(s, config, function, arguments, nullptr); },
       call);
-  end_launch_statement(Status(code));
+  end_launch_statement();
   return code;
 }
 

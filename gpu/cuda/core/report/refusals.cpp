@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "gpu/cuda/core/report/guard.hpp"
+#include "gpu/cuda/core/report/status.hpp"
 #include "gpu/host/of_this_thread.hpp"
 
 namespace inflight::cuda {
@@ -32,25 +34,34 @@ struct OfThread {
 OfThread& of_thread() { return host::of_this_thread<OfThread>(); }
 
 thread_local bool in_statement = false;
+thread_local bool refused = false;  // in the present statement
 thread_local bool has_unread = false;
 
 }  // namespace
 
-void begin_launch_statement() { in_statement = true; }
-
-void note_refusal(std::string_view sentence) {
-  if (in_statement) of_thread().refusal = sentence;
+void begin_launch_statement() {
+  in_statement = true;
+  refused = false;
 }
 
-void end_launch_statement(Status status) {
-  if (!std::exchange(in_statement, false) || status == Status::success) return;
-  OfThread& mine = of_thread();
-  const std::string refusal = std::exchange(mine.refusal, {});
-  if (refusal.empty()) return;  // another sentence has told it
-  has_unread = true;
-  ++mine.unread[refusal];
-  const std::lock_guard lock(Unread::get().mutex);
-  ++Unread::get().counts[refusal];
+void note_refusal(std::string_view sentence) {
+  if (!in_statement) return;
+  of_thread().refusal = sentence;
+  refused = true;
+}
+
+void end_launch_statement() {
+  in_statement = false;
+  if (!std::exchange(refused, false)) return;
+  guarded("the report of a refused launch", [] {
+    OfThread& mine = of_thread();
+    const std::lock_guard lock(Unread::get().mutex);
+    std::uint64_t& count = Unread::get().counts[mine.refusal];
+    ++mine.unread[mine.refusal];
+    ++count;
+    has_unread = true;
+    return Status::success;
+  });
 }
 
 void forget_refusals() {
