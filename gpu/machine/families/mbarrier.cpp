@@ -250,18 +250,20 @@ std::uint32_t test(Warp& w, const Op* op, const Mbarriers& m, bool settles, bool
 }
 
 // The lanes of `done` that are told so. The others hear of it late.
-std::uint32_t told(Warp& w, const Op* op, const Mbarriers& m, bool parity, std::uint32_t done) {
+std::uint32_t told(Warp& w, const Op* op, const Mbarriers& m, bool parity, std::uint32_t done,
+                   bool alike_all) {
   InFlight* const of = w.block->cluster->in_flight.get();
   if (!of || is(op, ResultUse::none)) return done;
   std::uint32_t late = 0;
   for (std::uint32_t rest = done; rest;) {
     const int first = std::countr_zero(rest);
     const std::uint32_t phase = phase_parity(w, op, first, parity);
-    std::uint32_t alike = 0;
-    each_lane(rest, [&](int l) {
-      if (m.offsets[l] == m.offsets[first] && phase_parity(w, op, l, parity) == phase)
-        alike |= 1u << l;
-    });
+    std::uint32_t alike = alike_all ? rest : 0;
+    if (!alike_all)
+      each_lane(rest, [&](int l) {
+        if (m.offsets[l] == m.offsets[first] && phase_parity(w, op, l, parity) == phase)
+          alike |= 1u << l;
+      });
     rest &= ~alike;
     if (is(op, ResultUse::doubtful) && test_lane(w, op, m, first, parity).done &&
         of->late_news.withheld(w, *op->what, m.offsets[first], phase))
@@ -280,7 +282,7 @@ const Op* run_test_wait(Warp& w, const Op* op) {
   const bool alike = ask_alike(w, op, m, parity);
   std::uint32_t done = test<parity>(w, op, m, !leaves_in_flight(w), alike);
   if (w.block->grid->observation) [[unlikely]] {
-    if (wanted(w)) done = told(w, op, m, parity, done);
+    if (wanted(w)) done = told(w, op, m, parity, done, alike);
     report_results(w, op, m, parity, done, alike);
   }
   w.set_predicate(op->d, done);
@@ -319,7 +321,7 @@ const Op* run_try_wait(Warp& w, const Op* op) {
   }
   if (w.block->grid->observation) [[unlikely]] {
     report_waited(w, op, m, parity);
-    if (wanted(w)) done = told(w, op, m, parity, done);
+    if (wanted(w)) done = told(w, op, m, parity, done, alike);
     report_results(w, op, m, parity, done, alike);
   }
   w.set_predicate(op->d, done);
