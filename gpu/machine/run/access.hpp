@@ -4,6 +4,7 @@
 #include <string>
 
 #include "gpu/machine/run/cluster.hpp"
+#include "gpu/machine/run/worker.hpp"
 
 namespace inflight::machine {
 

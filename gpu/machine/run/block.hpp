@@ -58,9 +58,9 @@ struct Grid {
   // its kernel uses the reserved part.
   std::uint32_t dynamic_offset = 0, shared_end = reserved_shared, reserved_end = 0;
   bool uses_workspace = false;
-  bool may_copy_tensors = false;             // a thread may reach a tensor copy
-  std::uint64_t workspace = 0;               // what %envreg1:2 points to, if the kernel uses it
-  std::uint64_t stack_limit = 256 << 10;     // bytes of local memory a thread may use
+  bool may_copy_tensors = false;          // a thread may reach a tensor copy
+  std::uint64_t workspace = 0;            // what %envreg1:2 points to, if the kernel uses it
+  std::uint64_t stack_limit = 256 << 10;  // bytes of local memory a thread may use
   std::atomic<std::uint64_t> call_bytes{0};  // host memory used for frames of called functions
   WrittenAllocations written;
   std::atomic<bool> stop{false};                   // ended by a fault, a time-out or a cancellation
@@ -173,22 +173,6 @@ struct Block {
   void pass_time(const Round& round);
   void try_release();
   void wake_sleepers();
-};
-
-// A host thread that runs blocks, and its caches.
-struct Worker {
-  // The last extent in which each memory op found its address, by a hash of the op's address.
-  struct CachedExtent {
-    Extent extent;
-    std::uint64_t generation = 0;
-  };
-  static constexpr unsigned extents = 256;
-  std::array<CachedExtent, extents> cache;
-  CachedExtent& cached(const Op* op) {
-    return cache[(reinterpret_cast<std::uintptr_t>(op) / sizeof(Op)) % extents];
-  }
-  std::uint64_t lookups = 0;  // extents that `cache` lacked
-  bool give_up = false;       // try_wait returns false instead of waiting on
 };
 
 }  // namespace inflight::machine

@@ -8,6 +8,7 @@
 #include "gpu/machine/run/in_flight.hpp"
 #include "gpu/machine/run/observation.hpp"
 #include "gpu/machine/run/warpgroup.hpp"
+#include "gpu/machine/run/worker.hpp"
 
 namespace inflight::machine {
 namespace {

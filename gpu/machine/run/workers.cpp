@@ -12,6 +12,7 @@
 #include "gpu/machine/run/helpers.hpp"
 #include "gpu/machine/run/observation.hpp"
 #include "gpu/machine/run/spare_clusters.hpp"
+#include "gpu/machine/run/worker.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -78,7 +79,7 @@ void run_clusters(Clusters& clusters, unsigned place) {
   WorkQueue* const joined = clusters.join(place);
   if (!joined) return;
   WorkQueue& queue = *joined;
-  Worker worker;
+  const WorkerOfThread worker;
   IdleBackoff backoff;
   SpareClusters spare(grid);
   std::uint64_t ended = 0;  // clusters, not yet reported
@@ -93,7 +94,7 @@ void run_clusters(Clusters& clusters, unsigned place) {
     if (grid.observation) queue.turn(host_time());
     Prerequisites* const in_front = grid.launch->prerequisites;
     const bool held = in_front && cluster->held();
-    const bool done = cluster->run(worker, turn) == Cluster::State::done;
+    const bool done = cluster->run(*worker, turn) == Cluster::State::done;
     if (grid.observation) clusters.took_turn(queue, *cluster, done);
     if (!done || grid.stop.load(std::memory_order_relaxed)) {
       const bool still_held = held && cluster->held();

@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "gpu/machine/run/worker.hpp"
+
 namespace inflight::machine {
 namespace {
 
