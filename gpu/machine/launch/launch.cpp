@@ -52,11 +52,11 @@ auto code_source(const Program& program, const Launch& launch, check::Topic topi
 void provide_for(Grid& grid, const Code& code) {
   grid.uses_workspace |= code.reads_workspace;
   if (code.launches_dependents) grid.dependents = grid.launch->dependents;
-  // An indirect call may reach any function.
-  grid.may_copy_tensors |=
-      code.copies_tensors || std::ranges::any_of(code.calls, [](const CallSite& site) {
-        return site.callee.module == ptx::none && !site.builtin;
-      });
+  const bool calls_any = std::ranges::any_of(code.calls, [](const CallSite& site) {
+    return site.callee.module == ptx::none && !site.builtin;  // an indirect call
+  });
+  grid.may_copy_tensors |= code.copies_tensors || calls_any;
+  grid.block_values |= calls_any ? ~std::uint64_t{0} : code.block_values;
 }
 
 // Decodes everything that a kernel can call directly. A callee that cannot begin ends the kernel

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "gpu/machine/run/control.hpp"
+#include "gpu/machine/run/values.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -111,6 +112,11 @@ void CodeBuilder::guard(Op& op, const Guard& guard) const {
 void CodeBuilder::read_clock() {
   code->ops.back().imm = next_op() - paid_;
   paid_ = next_op();
+}
+
+Ref CodeBuilder::block_value(Ref slot) {
+  code->block_values |= block_value_row(slot);
+  return slot;
 }
 
 void CodeBuilder::begin_block() { paid_ = next_op(); }

@@ -39,6 +39,8 @@ class CodeBuilder {
   void read_clock();
   void begin_block();  // a basic block begins: no later op charges for ops before it
 
+  // Notes that the code reads a value in Base::block. Returns `slot`.
+  Ref block_value(Ref slot);
   Ref constant(std::uint64_t bits, unsigned bytes);  // 32 copies in the constant area
   Ref scratch(unsigned bytes);                       // valid until the next begin()
   Ref slot(std::uint32_t reg) const { return slots_.ref[reg]; }

@@ -137,7 +137,7 @@ Ref Lowering::predicate(const Operand& o, std::uint8_t& flags, std::uint8_t nega
   if (o.kind == Kind::integer) return builder_.constant(o.value ? 0xffffffffu : 0u, 4);
   if (o.kind == Kind::special &&
       static_cast<ptx::Special>(o.index) == ptx::Special::is_explicit_cluster)
-    return special_slot(ptx::Special::is_explicit_cluster, 0);
+    return builder_.block_value(special_slot(ptx::Special::is_explicit_cluster, 0));
   if (o.kind != Kind::reg || function.registers[o.index].type != Type::pred) {
     refuse("a predicate register is needed");
     return no_ref;
@@ -190,7 +190,7 @@ bool Lowering::address(const Operand& o, Op& op) {
         return refuse(
             fmt::format("variable {} is declared extern, but no module defines it", v.name));
       if (place.dynamic_shared) {
-        op.a = dynamic_shared_slot(4);
+        op.a = builder_.block_value(dynamic_shared_slot(4));
       } else {
         op.imm += static_cast<std::int64_t>(place.address);
       }

@@ -104,6 +104,7 @@ Ref Lowering::special_source(const Operand& o, Type type) {
   builder_.code->reads_workspace |=
       special == ptx::Special::envreg1 || special == ptx::Special::envreg2;
   if (const Ref slot = special_slot(special, o.value); slot != no_ref) {
+    builder_.block_value(slot);
     if (bytes == 4) return slot;
     const Ref d = scratch(type);
     Op& op = emit(bytes < 4 ? moves().narrow[2][std::countr_zero(bytes)] : moves().extend[0][2][3]);
@@ -138,6 +139,7 @@ Ref Lowering::variable_source(const Operand& o, Type type) {
   if (!place.dynamic_shared && !moves_with_rank)
     return builder_.constant(place.address + o.value, bytes);
   const Ref start = place.dynamic_shared ? dynamic_shared_slot(bytes) : shared_window_slot(bytes);
+  builder_.block_value(start);
   const std::int64_t beyond =
       wrapped_sum(o.value, place.dynamic_shared ? 0 : static_cast<std::int64_t>(place.address));
   if (beyond == 0) return start;

@@ -2,6 +2,7 @@
 #include "gpu/machine/run/values.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "gpu/machine/run/cluster.hpp"
 
@@ -103,6 +104,16 @@ constexpr std::uint32_t dynamic_offset = block_count * value_bytes;
 constexpr std::uint32_t wide_dynamic_offset = dynamic_offset + value_bytes;
 constexpr std::uint32_t window_offset = wide_dynamic_offset + wide_value_bytes;
 constexpr std::uint32_t wide_window_offset = window_offset + value_bytes;
+constexpr std::uint32_t block_rows = (wide_window_offset + wide_value_bytes) / value_bytes;
+static_assert(block_rows <= 64);  // a bit each in Grid::block_values
+
+constexpr std::uint64_t moving_rows = [] {
+  std::uint64_t rows = 0;
+  for (std::uint32_t i = 0; i < block_count; ++i)
+    if (block_values[i].moves) rows |= std::uint64_t{1} << i;
+  return rows;
+}();
+constexpr std::uint64_t address_rows = ~std::uint64_t{0} << block_count;
 
 }  // namespace
 
@@ -112,6 +123,10 @@ Ref special_slot(Special special, std::int64_t) {
   for (std::uint32_t i = 0; i < std::size(warp_values); ++i)
     if (warp_values[i] == special) return make_ref(Base::warp, i * value_bytes);
   return no_ref;
+}
+
+std::uint64_t block_value_row(Ref slot) {
+  return (slot & 3) == std::uint32_t(Base::block) ? std::uint64_t{1} << slot / value_bytes : 0;
 }
 
 Ref dynamic_shared_slot(unsigned bytes) {
@@ -149,12 +164,14 @@ std::uint32_t warp_values_size() { return sizeof(WarpValues); }
 
 void fill_block_values(Block& block, bool all) {
   block.values.resize(block_values_size());
-  auto* out = reinterpret_cast<std::uint32_t*>(block.values.data());
-  for (const auto& v : block_values) {
-    if (all || v.moves) std::fill_n(out, lanes, v.read(block));
-    out += lanes;
+  auto* const values = reinterpret_cast<std::uint32_t*>(block.values.data());
+  const std::uint64_t rows = block.grid->block_values & (all ? ~std::uint64_t{0} : moving_rows);
+  for (std::uint64_t left = rows & ~address_rows; left != 0; left &= left - 1) {
+    const int row = std::countr_zero(left);
+    std::fill_n(values + row * lanes, lanes, block_values[row].read(block));
   }
-  if (!all) return;
+  if ((rows & address_rows) == 0) return;
+  std::uint32_t* out = values + block_count * lanes;
   for (const std::uint32_t value : {block.window | block.grid->dynamic_offset, block.window}) {
     std::fill_n(out, lanes, value);
     std::fill_n(reinterpret_cast<std::uint64_t*>(out + lanes), lanes, value);

@@ -22,6 +22,8 @@ Ref special_slot(ptx::Special special, std::int64_t envreg);
 Ref dynamic_shared_slot(unsigned bytes);
 // The first shared address of the block, likewise. Zero outside clusters.
 Ref shared_window_slot(unsigned bytes);
+// The bit of a value of Base::block in Code::block_values and Grid::block_values. 0 for others.
+std::uint64_t block_value_row(Ref slot);
 // The value of a special register that is computed when read, such as a clock: 4 or 8 bytes.
 std::uint64_t read_special(Warp& w, ptx::Special special);
 
@@ -30,7 +32,8 @@ bool is_constant_address(const Warp& w, std::uint64_t address);
 
 std::uint32_t block_values_size();
 std::uint32_t warp_values_size();
-// `all`: also the values that are the same in every block of a grid.
+// Fills in the values that the grid's kernel reads. `all`: also those that are the same in every
+// block of the grid.
 void fill_block_values(Block& block, bool all);
 void fill_warp_values(Warp& warp);
 
