@@ -98,8 +98,10 @@ void Races::report(const Who& who, Block& block, Space space, bool of_mbarrier,
 void Races::kernel_begin(const KernelBegin& event) {
   const order::Streams::Launch launch = host_.launch(*event.kernel);
   const std::lock_guard lock(mutex_);
-  running_[event.kernel->launch] = {facts_of(*event.kernel), launch.number, launch.knows,
-                                    launch.waited, order::Streams::done(launch)};
+  Launch facts = facts_of(*event.kernel);
+  facts.dependent = launch.dependent;
+  running_[event.kernel->launch] = {facts, launch.number, launch.knows,
+                                    order::Streams::done(launch)};
 }
 
 const Races::Running& Races::running(std::uint64_t launch) {
@@ -122,6 +124,7 @@ void Races::kernel_end(const KernelEnd& event) {
     if (candidates_.any())
       for (const auto& [launch, each] : running_) running.insert(each.number);
   }
+  host_.ended(number);
   candidates_.end(number, running, session_.findings);
 }
 
@@ -152,7 +155,8 @@ void Races::block_end(const BlockEnd& event) {
   check_end(*block);
   if (block->order.has_observed()) {
     const Running& of = running(event.kernel->launch);
-    if (order::Knowledge more; block->order.learnt(of.done, more)) host_.learnt(of.facts, more);
+    if (order::Knowledge more; block->order.learnt(of.done, more))
+      host_.learnt(of.facts, of.number, more);
   }
   const std::shared_ptr<Cluster> cluster = block->cluster;
   if (--cluster->running == 0) blocks_.forget(*cluster);

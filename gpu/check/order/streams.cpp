@@ -5,10 +5,15 @@ namespace inflight::order {
 namespace {
 
 // A launch's end publishes all that it did, to every proxy.
-void ended(Knowledge& k, std::uint32_t number) {
+void publish_end(Knowledge& k, std::uint32_t number) {
   const Row first = block_row(number, 0);
   k.raise_range(first, launch_shift, always);
   for (Clock& fenced : k.fenced) fenced.raise_range(first, launch_shift, always);
+}
+
+// It comes after that launch.
+bool follows(const Knowledge& k, std::uint32_t number) {
+  return k.order.floor(block_row(number, 0), launch_shift) == always;
 }
 
 }  // namespace
@@ -72,9 +77,9 @@ Streams::Launch Streams::launch(Id stream, bool dependent) {
   else if (s.lets == Now::Lets::once_waited)
     s.before.join(s.waited);
   Launch l{number(), s.before, {}, dependent};
-  if (dependent) l.waited = s.now;
+  if (dependent) dependents_[l.number] = l.waited = s.now;
   s.last = l.number, s.waited = l.waited, s.lets = Now::Lets::unknown;
-  ended(s.now, l.number);
+  publish_end(s.now, l.number);
   return l;
 }
 
@@ -84,22 +89,38 @@ void Streams::launch_dependents(Id stream, std::uint32_t launch, bool has_waited
   s.lets = has_waited ? Now::Lets::once_waited : Now::Lets::early;
 }
 
+void Streams::learnt(Id stream, std::uint32_t launch, const Knowledge& more) {
+  const auto join = [&](Knowledge& to) {
+    if (follows(to, launch)) to.join(more);
+  };
+  const auto join_all = [&](Now& to) { join(to.now), join(to.before), join(to.waited); };
+  Stream& s = streams_[stream];
+  join_all(s);
+  for (auto& [number, each] : s.steps) join_all(each);
+  for (auto& [number, waited] : dependents_) join(waited);
+}
+
+Knowledge Streams::waited(std::uint32_t launch) const {
+  const auto found = dependents_.find(launch);
+  return found == dependents_.end() ? Knowledge{} : found->second;
+}
+
 Streams::Launch Streams::child(Id stream, const Knowledge& knows) {
   Launch l{number(), knows, {}, false};
-  ended(streams_[stream].now, l.number);
+  publish_end(streams_[stream].now, l.number);
   return l;
 }
 
 Knowledge Streams::done(const Launch& launch) {
   Knowledge all = launch.knows;
   all.join(launch.waited);
-  ended(all, launch.number);
+  publish_end(all, launch.number);
   return all;
 }
 
 Streams::Launch Streams::on_host() {
   Launch l{number(), host_, {}, false};
-  ended(host_, l.number);
+  publish_end(host_, l.number);
   return l;
 }
 

@@ -48,9 +48,13 @@ class Streams {
   // A thread of that launch lets the next launch begin. `has_waited`: that thread had waited for
   // the preceding kernels. If all such threads had, the next launch comes after those kernels.
   void launch_dependents(Id stream, std::uint32_t launch, bool has_waited);
-  // A thread of a launch in the current piece of work has learnt this from elsewhere. What follows
-  // the launch knows it.
-  void learnt(Id stream, const Knowledge& more) { streams_[stream].now.join(more); }
+  // A thread of the launch, in the current piece of work, has learnt this from elsewhere. What
+  // comes after the launch knows it, also dependent launches that have begun.
+  void learnt(Id stream, std::uint32_t launch, const Knowledge& more);
+  // What threads of a dependent launch know that wait for the preceding kernels now.
+  Knowledge waited(std::uint32_t launch) const;
+  // A launch has ended.
+  void ended(std::uint32_t launch) { dependents_.erase(launch); }
   // A launch by a kernel in the current piece of work. Its threads begin with `knows`.
   Launch child(Id stream, const Knowledge& knows);
   // What is known after the end of the launch, unless learnt() adds to it.
@@ -90,6 +94,7 @@ class Streams {
   std::uint32_t number();
   static const Knowledge& at_end(const Stream& stream, std::uint64_t work);
   std::unordered_map<Id, Stream> streams_;
+  std::unordered_map<std::uint32_t, Knowledge> dependents_;  // by number: Launch::waited
   Knowledge host_;
   std::uint32_t next_ = 1;
 };

@@ -20,16 +20,34 @@ __global__ void waits(int* flag) {
   while (Flag(*flag).load(order) == 0) continue;
 }
 
+// Lets the next kernel of its stream begin, then waits.
+template <bool acquires>
+__global__ void lets_begin_and_waits(int* flag) {
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  const auto order = acquires ? cuda::memory_order_acquire : cuda::memory_order_relaxed;
+  while (Flag(*flag).load(order) == 0) continue;
+}
+__global__ void passes_on() {
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+template <bool waits>
+__global__ void reads_early(const int* data, int* out) {
+  if (waits) asm volatile("griddepcontrol.wait;" ::: "memory");
+  *out = *data;  // [reads early]
+}
+
 struct Streams {
   cudaStream_t a, b, c;
   Buffer<int> data{1}, flag{1}, out{1};
-  Streams() {
+  explicit Streams(bool set = true) {
     for (cudaStream_t* each : {&a, &b, &c})
       CHECK(cudaStreamCreateWithFlags(each, cudaStreamNonBlocking));
     CHECK(cudaMemset(flag, 0, sizeof(int)));
     CHECK(cudaDeviceSynchronize());
-    writes<<<1, 1, 0, a>>>(data, flag);
+    if (set) set_flag();
   }
+  void set_flag() { writes<<<1, 1, 0, a>>>(data, flag); }
 };
 
 template <bool acquires>
@@ -73,6 +91,43 @@ void third_stream() {
   CHECK(cudaDeviceSynchronize());
 }
 
+// The kernels of stream b begin before the flag is set.
+template <class... Arguments>
+void launch_early(cudaStream_t stream, void kernel(Arguments...), Arguments... arguments) {
+  cudaLaunchAttribute early = {};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = 1, config.blockDim = 1, config.stream = stream;
+  config.attrs = &early, config.numAttrs = 1;
+  CHECK(cudaLaunchKernelEx(&config, kernel, arguments...));
+}
+
+template <bool acquires, bool waits, int between = 0>
+void dependent() {
+  Streams s(false);
+  lets_begin_and_waits<acquires><<<1, 1, 0, s.b>>>(s.flag);
+  for (int i = 0; i < between; ++i) launch_early(s.b, passes_on);
+  launch_early<const int*, int*>(s.b, reads_early<waits>, s.data, s.out);
+  s.set_flag();
+  CHECK(cudaDeviceSynchronize());
+}
+
+void dependent_node_twin() {
+  Streams s(false);
+  CHECK(cudaStreamBeginCapture(s.b, cudaStreamCaptureModeRelaxed));
+  lets_begin_and_waits<true><<<1, 1, 0, s.b>>>(s.flag);
+  launch_early(s.b, passes_on);
+  launch_early<const int*, int*>(s.b, reads_early<true>, s.data, s.out);
+  cudaGraph_t graph;
+  CHECK(cudaStreamEndCapture(s.b, &graph));
+  cudaGraphExec_t exec;
+  CHECK(cudaGraphInstantiate(&exec, graph, 0));
+  CHECK(cudaGraphLaunch(exec, s.b));
+  s.set_flag();
+  CHECK(cudaDeviceSynchronize());
+}
+
 int main(int argc, char** argv) {
   return run_case(argc, argv,
                   {{"next_kernel", next_kernel<false>},
@@ -80,5 +135,11 @@ int main(int argc, char** argv) {
                    {"next_copy_twin", next_copy_twin},
                    {"next_node_twin", next_node_twin},
                    {"third_stream", third_stream<false>},
-                   {"third_stream_twin", third_stream<true>}});
+                   {"third_stream_twin", third_stream<true>},
+                   {"dependent", dependent<false, true>},
+                   {"dependent_early", dependent<true, false>},
+                   {"dependent_twin", dependent<true, true>},
+                   {"chain", dependent<true, false, 1>},
+                   {"chain_twin", dependent<true, true, 1>},
+                   {"dependent_node_twin", dependent_node_twin}});
 }

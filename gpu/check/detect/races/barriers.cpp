@@ -20,9 +20,10 @@ void add_exits(Block& block, order::BarrierState& state) {
 void Races::grid_barrier(const Barrier& event, Block& block) {
   const Running& own = running(event.who.launch);
   const std::uint32_t warp = event.who.warp;
-  if (event.step == Barrier::Step::wait) return block.order.learn(warp, event.who.mask, own.waited);
+  const order::Knowledge waited = own.facts.dependent ? host_.waited(own.number) : own.start;
+  if (event.step == Barrier::Step::wait) return block.order.learn(warp, event.who.mask, waited);
   const auto lane = static_cast<unsigned>(std::countr_zero(event.who.mask));
-  const bool has_waited = block.order.issue(warp, lane).order.includes(own.waited.order);
+  const bool has_waited = block.order.issue(warp, lane).order.includes(waited.order);
   host_.launch_dependents(own.facts.stream, own.number, has_waited);
 }
 

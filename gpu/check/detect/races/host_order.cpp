@@ -64,10 +64,20 @@ void HostOrder::launch_dependents(std::uint64_t stream, std::uint32_t number, bo
   streams_.launch_dependents(stream, number, has_waited);
 }
 
-void HostOrder::learnt(const Launch& launch, const order::Knowledge& more) {
+void HostOrder::learnt(const Launch& launch, std::uint32_t number, const order::Knowledge& more) {
   const std::lock_guard lock(mutex_);
   children_.learnt(launch.launch, more);
-  streams_.learnt(launch.stream, more);
+  streams_.learnt(launch.stream, number, more);
+}
+
+order::Knowledge HostOrder::waited(std::uint32_t number) const {
+  const std::lock_guard lock(mutex_);
+  return streams_.waited(number);
+}
+
+void HostOrder::ended(std::uint32_t number) {
+  const std::lock_guard lock(mutex_);
+  streams_.ended(number);
 }
 
 void HostOrder::child_launched(std::uint64_t child, const order::Knowledge& by) {

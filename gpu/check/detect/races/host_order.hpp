@@ -21,7 +21,10 @@ class HostOrder {
   // As Streams::launch_dependents.
   void launch_dependents(std::uint64_t stream, std::uint32_t number, bool has_waited);
   // A thread of the launch has learnt this from elsewhere, which what follows it knows.
-  void learnt(const Launch& launch, const order::Knowledge& more);
+  void learnt(const Launch& launch, std::uint32_t number, const order::Knowledge& more);
+  // As Streams::waited.
+  order::Knowledge waited(std::uint32_t number) const;
+  void ended(std::uint32_t number);  // a launch
   // A thread with the knowledge `by` launches a kernel, a copy or a fill.
   void child_launched(std::uint64_t child, const order::Knowledge& by);
   // A copy or fill by the host, in a stream's work or by a kernel's launch.

@@ -98,7 +98,7 @@ class Races : public Listener {
   struct Running {
     Launch facts;
     std::uint32_t number;
-    order::Knowledge start, waited, done;  // when it begins, after a wait for others, at its end
+    order::Knowledge start, done;  // when it begins, at its end
   };
   const Running& running(std::uint64_t launch);
   Session session_;
