@@ -295,6 +295,20 @@ Family family_of(const ptx::Instruction& in) {
   return family == Family::integer && ptx::is_float(in.type()) ? Family::floating : family;
 }
 
+bool computes_registers(Family family) {
+  switch (family) {
+    case Family::integer:
+    case Family::bits:
+    case Family::floating:
+    case Family::compare:
+    case Family::convert:
+    case Family::move:
+      return true;
+    default:
+      return false;
+  }
+}
+
 std::unique_ptr<const Function> describe(const ptx::Module& module, const ptx::Function& function) {
   return Describer(module, function).run();
 }

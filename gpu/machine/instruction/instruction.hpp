@@ -257,5 +257,7 @@ struct Instruction {
 // The family from the opcode table, except that integer opcodes with a float type (add, mul and
 // others) are of the floating family.
 Family family_of(const ptx::Instruction& in);
+// Do the instructions of the family compute registers of their lane, and do nothing else?
+bool computes_registers(Family family);
 
 }  // namespace inflight::machine

@@ -158,24 +158,13 @@ class Spins {
 
   // Its result depends on its operands alone.
   bool is_pure(const Instruction& in) const {
-    switch (in.family) {
-      case Family::integer:
-      case Family::bits:
-      case Family::floating:
-      case Family::compare:
-      case Family::convert:
-      case Family::move:
-        break;
-      case Family::load:
-        if (!std::ranges::all_of(in.memory, [](const MemoryOperand& m) {
-              return m.space == ptx::Space::param || m.space == ptx::Space::param_entry ||
-                     m.space == ptx::Space::constant;
-            }))
-          return false;
-        break;
-      default:
-        return false;
-    }
+    const auto is_constant = [](const MemoryOperand& m) {
+      return m.space == ptx::Space::param || m.space == ptx::Space::param_entry ||
+             m.space == ptx::Space::constant;
+    };
+    if (!computes_registers(in.family) &&
+        !(in.family == Family::load && std::ranges::all_of(in.memory, is_constant)))
+      return false;
     return !in.reads_carry && std::ranges::none_of(f_.text->operands(*in.text), [](const auto& o) {
       return o.kind == Kind::special;
     });

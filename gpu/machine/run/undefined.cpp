@@ -22,13 +22,8 @@ using ptx::Opcode;
 // Does the instruction only compute registers from registers?
 bool computes(const Instruction& what) {
   if (!what.memory.empty() || what.follows_multiplies || what.awaits_multiplies) return false;
+  if (computes_registers(what.family)) return true;
   switch (what.family) {
-    case Family::integer:
-    case Family::bits:
-    case Family::floating:
-    case Family::compare:
-    case Family::convert:
-    case Family::move:
     case Family::collective:
     case Family::matrix:
     case Family::video:
