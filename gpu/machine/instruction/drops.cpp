@@ -1,9 +1,12 @@
-// Follows what depends on a load to the end of its block.
+// Follows what depends on a load, to the end of its block and over the blocks after it.
 #include "gpu/machine/instruction/drops.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "gpu/machine/instruction/observed_access.hpp"
+#include "gpu/machine/instruction/register_uses.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -13,6 +16,8 @@ using Role = MemoryOperand::Role;
 using Registers = std::vector<std::uint32_t>;
 
 constexpr std::uint32_t most_instructions = 128;  // from a load to the end of its block
+constexpr std::size_t most_registers = 64;        // that depend on a load in later blocks
+constexpr std::size_t most_blocks = 64;           // in which these are live
 
 bool has(const Registers& registers, std::uint32_t reg) {
   return std::find(registers.begin(), registers.end(), reg) != registers.end();
@@ -32,16 +37,35 @@ class Drops {
 
   void find() {
     for (const std::uint32_t b : f_.flow.order)
-      for (std::uint32_t i = f_.flow.blocks[b].first; i < f_.flow.blocks[b].last; ++i)
-        if (const Instruction& in = f_.body[i]; is_weak_load(in) && may_drop(b, i)) {
+      for (std::uint32_t i = f_.flow.blocks[b].first; i < f_.flow.blocks[b].last; ++i) {
+        const Instruction& in = f_.body[i];
+        if (!is_weak_load(in)) continue;
+        if (std::optional<Drop> found = drop(b, i)) {
           f_.memory[static_cast<std::size_t>(in.memory.data() - f_.memory.data())].may_drop = true;
-          f_.drops.push_back(drop(b, i));
+          f_.drops.push_back(std::move(*found));
         }
+      }
     std::sort(f_.drops.begin(), f_.drops.end(),
               [](const Drop& a, const Drop& b) { return a.load < b.load; });
+    if (std::ranges::none_of(f_.drops, [](const Drop& d) { return !d.beyond.empty(); })) return;
+    for (std::uint32_t reg = 0; reg < f_.text->registers.size(); ++reg)
+      f_.rewritten.push_back(is_rewritten(reg));
   }
 
  private:
+  // From a load to the end of its block.
+  struct Here {
+    bool used = false;     // whatever else holds
+    bool decided = false;  // some value may decide instead of it
+    Registers always;      // depend on it in all lanes
+    Registers dependents;  // in some
+  };
+  // What its value reaches in later blocks.
+  struct Beyond {
+    bool used = false, decided = false;
+    std::vector<std::uint32_t> blocks;
+  };
+
   static bool is_weak_load(const Instruction& in) {
     if (in.opcode != ptx::Opcode::ld || in.memory.size() != 1) return false;
     const MemoryOperand& m = in.memory[0];
@@ -50,59 +74,173 @@ class Drops {
     return shared && m.role == Role::load && m.order == check::Order::weak;
   }
 
-  // Whether some value may decide instead of the loaded one, which is not used in any other way.
-  bool may_drop(std::uint32_t b, std::uint32_t load) {
-    const BasicBlock& block = f_.flow.blocks[b];
-    if (block.last - load > most_instructions) return false;
-    bool decided = false;
-    Registers always, perhaps;  // depend on it in all lanes, or in some
-    for (const RegisterUse& use : f_.body[load].writes) always.push_back(use.reg);
-    for (std::uint32_t i = load + 1; i < block.last; ++i) {
+  RegisterUses& uses() {
+    if (!uses_) uses_.emplace(f_);
+    return *uses_;
+  }
+  bool is_rewritten(std::uint32_t reg) { return uses().writers(reg).size() > 1; }
+
+  // Whether another operand than those that depend on the load in all lanes may decide.
+  bool decides(const Instruction& in, const Registers& always) {
+    return (may_decide(*f_.text, in) || makes_nonzero(in)) &&
+           std::any_of(in.reads.begin(), in.reads.end(),
+                       [&](const RegisterUse& use) { return !has(always, use.reg); });
+  }
+  // An `or` of integers that are then compared with 0: compilers make it of `a == 0 && b == 0`.
+  bool makes_nonzero(const Instruction& in) {
+    if (in.opcode != ptx::Opcode::or_ || in.text->type() == ptx::Type::pred ||
+        in.writes.size() != 1)
+      return false;
+    const auto readers = uses().readers(in.writes[0].reg);
+    return !readers.empty() && std::ranges::all_of(readers, [&](std::uint32_t i) {
+      return compares_with_zero(*f_.text, f_.body[i]);
+    });
+  }
+
+  Here here(std::uint32_t b, std::uint32_t load) {
+    Here h;
+    Registers perhaps;
+    for (const RegisterUse& use : f_.body[load].writes) {
+      add(h.always, use.reg);
+      add(h.dependents, use.reg);
+    }
+    for (std::uint32_t i = load + 1; i < f_.flow.blocks[b].last; ++i) {
       const Instruction& in = f_.body[i];
-      const bool depends = reads(in, always), may = depends || reads(in, perhaps);
-      const bool guard = in.guard && has(always, in.guard.reg);
-      if (guard) return false;
+      const bool depends = reads(in, h.always), may = depends || reads(in, perhaps);
+      h.used = in.guard && has(h.always, in.guard.reg);
+      if (h.used) return h;
+      if (reads(in, h.dependents) || (in.guard && has(h.dependents, in.guard.reg)))
+        for (const RegisterUse& use : in.writes) add(h.dependents, use.reg);
       if (!may && !(in.guard && has(perhaps, in.guard.reg))) {
         if (!in.guard)
-          for (const RegisterUse& use : in.writes) std::erase(always, use.reg);
+          for (const RegisterUse& use : in.writes) std::erase(h.always, use.reg);
         continue;
       }
-      const bool decides =
-          in.guard || (may_decide(*f_.text, in) &&
-                       std::any_of(in.reads.begin(), in.reads.end(),
-                                   [&](const RegisterUse& use) { return !has(always, use.reg); }));
-      if (decides) decided = true;
-      if (depends && !decides && !computes_alone(in)) return false;
+      const bool decided = in.guard || decides(in, h.always);
+      h.decided |= decided;
+      h.used = depends && !decided && !computes_alone(in);
+      if (h.used) return h;
       for (const RegisterUse& use : in.writes) {
-        std::erase(always, use.reg);
-        add(depends && !decides ? always : perhaps, use.reg);
+        std::erase(h.always, use.reg);
+        add(depends && !decided ? h.always : perhaps, use.reg);
       }
     }
-    if (!decided) return false;
-    return std::none_of(always.begin(), always.end(), [&](std::uint32_t reg) {
+    return h;
+  }
+
+  std::optional<Drop> drop(std::uint32_t b, std::uint32_t load) {
+    const BasicBlock& block = f_.flow.blocks[b];
+    if (block.last - load > most_instructions) return std::nullopt;
+    const Here h = here(b, load);
+    if (h.used) return std::nullopt;
+    Drop d{load, block.last, {}, {}};
+    if (std::optional<Beyond> after = beyond(b, load, h)) {
+      if (after->used || !(h.decided || after->decided)) return std::nullopt;
+      d.beyond = std::move(after->blocks);
+      return d;
+    }
+    const bool live = std::any_of(h.always.begin(), h.always.end(), [&](std::uint32_t reg) {
       return !block.successors.empty() &&
              std::all_of(block.successors.begin(), block.successors.end(),
                          [&](std::uint32_t next) { return is_live(reg, next); });
     });
-  }
-
-  Drop drop(std::uint32_t b, std::uint32_t load) {
-    const BasicBlock& block = f_.flow.blocks[b];
-    Drop d{load, block.last, {}};
-    Registers dependents;
-    for (const RegisterUse& use : f_.body[load].writes) add(dependents, use.reg);
-    for (std::uint32_t i = load + 1; i < block.last; ++i)
-      if (const Instruction& in = f_.body[i];
-          reads(in, dependents) || (in.guard && has(dependents, in.guard.reg)))
-        for (const RegisterUse& use : in.writes) add(dependents, use.reg);
+    if (!h.decided || live) return std::nullopt;
     const bool branches = block.successors.size() == 2 && block.falls_through &&
                           f_.body[block.last - 1].control == Control::branch;
     for (std::size_t s = 0; s < block.successors.size(); ++s)
-      for (const std::uint32_t reg : dependents)
+      for (const std::uint32_t reg : h.dependents)
         if (is_live(reg, block.successors[s]))
           for (std::size_t to = 0; to < 2; ++to)
             if (!branches || to == s) add(d.live[to], reg);
     return d;
+  }
+
+  // Follows the value over the flow graph, without regard to the order of blocks. None: that is too
+  // much, or nothing there decides.
+  std::optional<Beyond> beyond(std::uint32_t b, std::uint32_t load, const Here& h) {
+    const BasicBlock& block = f_.flow.blocks[b];
+    const auto is_seen = [&](std::uint32_t i) { return i > load && i < block.last; };
+    Registers all = h.dependents, always = h.always;
+    const auto own = f_.body[load].writes;
+    for (const std::uint32_t reg : always)
+      if (is_rewritten(reg) &&
+          std::ranges::none_of(own, [&](const RegisterUse& use) { return use.reg == reg; }))
+        return std::nullopt;
+    Beyond to;
+    Registers used_at;
+    for (std::size_t k = 0; k < always.size(); ++k) {
+      if (always.size() > most_registers) return std::nullopt;
+      for (const std::uint32_t i : uses().readers(always[k])) {
+        const Instruction& in = f_.body[i];
+        if (is_seen(i)) continue;
+        if (in.guard && has(always, in.guard.reg)) {
+          add(used_at, i);
+        } else if (in.guard) {
+          continue;
+        } else if (decides(in, always)) {
+          to.decided = true;
+        } else if (!computes_alone(in) || std::ranges::any_of(in.writes, [&](auto& use) {
+                     return is_rewritten(use.reg);
+                   })) {
+          add(used_at, i);
+        } else {
+          for (const RegisterUse& use : in.writes) add(always, use.reg);
+        }
+      }
+    }
+    if (!h.decided && !to.decided) return std::nullopt;
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      if (all.size() > most_registers) return std::nullopt;
+      for (const std::uint32_t i : uses().readers(all[k]))
+        if (!is_seen(i) && computes_alone(f_.body[i]))
+          for (const RegisterUse& use : f_.body[i].writes) add(all, use.reg);
+    }
+    if (!find_blocks(b, all, to.blocks)) return std::nullopt;
+    to.used = is_used(b, to.blocks, used_at);
+    return to;
+  }
+
+  // The blocks after `b` in which one of the registers is live. False: too many.
+  bool find_blocks(std::uint32_t b, const Registers& registers,
+                   std::vector<std::uint32_t>& blocks) {
+    Registers live;
+    for (const std::uint32_t reg : registers) {
+      const auto found = uses().live_blocks(reg, most_blocks * 4);
+      if (!found) return false;
+      for (const std::uint32_t each : *found) add(live, each);
+    }
+    std::uint32_t instructions = 0;
+    Registers open{b};
+    while (!open.empty()) {
+      const std::uint32_t at = open.back();
+      open.pop_back();
+      for (const std::uint32_t next : f_.flow.blocks[at].successors) {
+        if (!has(live, next) || has(blocks, next)) continue;
+        blocks.push_back(next), open.push_back(next);
+        instructions += f_.flow.blocks[next].last - f_.flow.blocks[next].first;
+        if (blocks.size() > most_blocks || instructions > most_instructions * 8) return false;
+      }
+    }
+    std::ranges::sort(blocks, {}, [&](std::uint32_t each) { return uses().position(each); });
+    return true;
+  }
+
+  // Whether every way from the end of `b` leads through one of the instructions.
+  bool is_used(std::uint32_t b, const std::vector<std::uint32_t>& blocks,
+               const Registers& instructions) {
+    Registers through;
+    for (const std::uint32_t i : instructions) add(through, uses().block_of(i));
+    const auto leads = [&](std::uint32_t block) {
+      const auto& next = f_.flow.blocks[block].successors;
+      return !next.empty() &&
+             std::ranges::all_of(next, [&](std::uint32_t each) { return has(through, each); });
+    };
+    for (bool more = true; more;) {
+      more = false;
+      for (auto at = blocks.rbegin(); at != blocks.rend(); ++at)
+        if (!has(through, *at) && leads(*at)) through.push_back(*at), more = true;
+    }
+    return leads(b);
   }
 
   // Whether the register's value is used from the start of `block` on.
@@ -153,6 +291,7 @@ class Drops {
 
   static constexpr std::uint32_t nowhere = ~0u, several = nowhere - 1;
   Function& f_;
+  std::optional<RegisterUses> uses_;
   Registers used_;
 };
 
@@ -162,17 +301,7 @@ bool computes_alone(const Instruction& in) {
   if (!in.memory.empty() || in.follows_multiplies || in.awaits_multiplies || in.writes_carry ||
       in.reads_carry || in.control != Control::next)
     return false;
-  switch (in.family) {
-    case Family::integer:
-    case Family::bits:
-    case Family::floating:
-    case Family::compare:
-    case Family::convert:
-    case Family::move:
-      return true;
-    default:
-      return false;
-  }
+  return computes_registers(in.family);
 }
 
 bool may_decide(const ptx::Function& text, const Instruction& in) {
@@ -182,6 +311,15 @@ bool may_decide(const ptx::Function& text, const Instruction& in) {
   }
   if (in.opcode != ptx::Opcode::and_ && in.opcode != ptx::Opcode::or_) return false;
   return in.text->type() == ptx::Type::pred && text.operands(*in.text).size() == 3;
+}
+
+bool compares_with_zero(const ptx::Function& text, const Instruction& in) {
+  const auto operands = text.operands(*in.text);
+  return in.opcode == ptx::Opcode::setp && operands.size() == 3 &&
+         operands[0].second == ptx::none && operands[1].kind == Kind::reg &&
+         operands[2].kind == Kind::integer && operands[2].value == 0 &&
+         !ptx::is_float(in.text->type()) &&
+         (in.text->mods.has(ptx::Mod::eq) || in.text->mods.has(ptx::Mod::ne));
 }
 
 void find_drops(Function& function) { Drops(function).find(); }

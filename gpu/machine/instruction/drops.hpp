@@ -13,6 +13,8 @@ namespace inflight::machine {
 bool computes_alone(const Instruction& in);
 // Is it an and, an or or a choice, in which one operand may decide?
 bool may_decide(const ptx::Function& text, const Instruction& in);
+// Does it compare an integer register with 0, for equality?
+bool compares_with_zero(const ptx::Function& text, const Instruction& in);
 
 // Sets MemoryOperand::may_drop and Function::drops.
 void find_drops(Function& function);

@@ -13,8 +13,11 @@ namespace inflight::machine {
 // A load whose value may be without effect.
 struct Drop {
   std::uint32_t load = 0, end = 0;  // the instruction, and the end of its block
-  // Registers that may depend on it and are used after the block: where a branch at its end goes
-  // to the label, and where it does not. Without such a branch the two are the same.
+  // The later blocks, in layout order, in which registers that depend on it may be used.
+  std::vector<std::uint32_t> beyond;
+  // If those are too many: registers that may depend on it and are used after the block, where a
+  // branch at its end goes to the label, and where it does not. Without such a branch the two are
+  // the same.
   std::array<std::vector<std::uint32_t>, 2> live;
 };
 
@@ -32,6 +35,8 @@ struct Function {
   std::vector<MemoryOperand> memory;
 
   std::vector<Drop> drops;  // in the order of the loads
+  // By register: several instructions write it. Empty if no Drop has later blocks.
+  std::vector<bool> rewritten;
 };
 
 // Describes `function` of `module`. Both must outlive the description.

@@ -92,6 +92,102 @@ __global__ void repeated(int* out, const int* steps, unsigned mask) {
     s -= steps[s];                            // [repeated: write]
   finish(out, s);
 }
+// Later basic blocks decide, too: the compiler loads once for all of them.
+__global__ void in_turns(int* out, int a, unsigned mask) {
+  int& s = filled<int>(3);
+  const bool first = (threadIdx.x & mask) == 0;
+  if (first && s > 0)  // [in turns]
+    out[n] = 1;
+  if (first && s > 1) out[n + 1] = 3;
+  if (first && s > 2) s = a + threadIdx.x;  // [in turns: write]
+  finish(out, s);
+}
+__global__ void else_if(int* out, unsigned mask) {
+  int& s = filled<int>(5);
+  const bool first = (threadIdx.x & mask) == 0;
+  if (first && s == 1)  // [else if]
+    out[n] = 1;
+  else if (first && s == 2) out[n + 1] = 1;
+  else if (first && s == 5) s = threadIdx.x;  // [else if: write]
+  finish(out, s);
+}
+__global__ void two_in_turn(int* out, int a, unsigned mask) {
+  int& s = filled<int>(3);
+  unsigned& q = filled<unsigned>(2);
+  const bool first = (threadIdx.x & mask) == 0;
+  if (first && s > 0) out[n] = a;
+  if (first && q > 1)  // [two in turn]
+    out[n + 1] = a;
+  if (first && unsigned(s) > q) q = a + threadIdx.x;  // [two in turn: write]
+  finish(out, q);
+}
+__global__ void next_element(int* out, unsigned mask) {
+  __shared__ int words[n];
+  words[threadIdx.x] = threadIdx.x + 1;
+  __syncthreads();
+  const bool first = (threadIdx.x & mask) == 0;
+#pragma unroll
+  for (int i = 0; i < 4; ++i)
+    if (first && words[i] > 0) words[i + 1] += words[i];  // [next element]
+  finish(out, words[threadIdx.x % 8]);
+}
+__global__ void returned_early(int* out, int a, unsigned mask) {
+  int& s = filled<int>(3);
+  unsigned& q = filled<unsigned>(2);
+  const bool first = (threadIdx.x & mask) == 0;
+  if (first && s > 0)  // [returned early]
+    s = a;             // [returned early: write]
+  out[threadIdx.x] = !first || q == 0 ? 1 : s;
+}
+// The compiler loads before the loop, once for all its turns.
+__global__ void in_a_loop(int* out, const int* steps, int a, unsigned mask) {
+  int& s = filled<int>(9);
+  const bool first = (threadIdx.x & mask) == 0;
+  for (int i = 0; i < a; ++i)
+    if (first && s > i) s = steps[i] + threadIdx.x;  // [loop: write]
+  finish(out, s);
+}
+__global__ void after_a_loop(int* out, const int* steps, int a, unsigned mask) {
+  int& s = filled<int>(9);
+  const bool first = (threadIdx.x & mask) == 0;
+  int sum = 0;
+  for (int i = 0; i < a; ++i)
+    if (first && s > i) sum += steps[i];  // [after a loop]
+  if (first) s = sum + threadIdx.x;       // [after a loop: write]
+  finish(out, s);
+}
+// a == 0 && b == 0 becomes (a | b) == 0.
+__global__ void both_zero(int* out, unsigned mask) {
+  int& s = filled<int>(0);
+  if ((threadIdx.x & mask) == 0 && s == 0)  // [both zero]
+    s = threadIdx.x + 1;                    // [both zero: write]
+  finish(out, s);
+}
+__global__ void countdown(int* out, int a, unsigned mask) {
+  int& s = filled<int>(3);
+  const bool first = (threadIdx.x & mask) == 0;
+  for (; a > 0 && !(first && s == 0); --a)  // [countdown]
+    if (first) s -= threadIdx.x + 1;        // [countdown: write]
+  finish(out, s);
+}
+__global__ void signs(int* out, int a, unsigned mask) {
+  int& s = filled<int>(3);
+  unsigned& q = filled<unsigned>(2);
+  if ((threadIdx.x & mask) != 0 || s < 0 || int(q) < 0)  // [signs]
+    out[n + threadIdx.x] = 1;
+  else s = a + threadIdx.x;  // [signs: write]
+  finish(out, s);
+}
+// All lanes use it in a later block, whoever else decides.
+__global__ void used_later(int* out, int a, unsigned mask) {
+  int& s = filled<int>(3);
+  const bool first = (threadIdx.x & mask) == 0;
+  const int x = s;  // [used later]
+  if (first && x > 0) out[n] = 1;
+  if (a > 0) out[n + threadIdx.x] = x;
+  if (threadIdx.x == 0) s = 5;  // [used later: write]
+  finish(out, s);
+}
 // Every lane stores what it has loaded, too.
 __global__ void stored_too(int* out) {
   int& s = filled<int>(3);
@@ -146,6 +242,27 @@ int main(int argc, char** argv) {
                    {"kept_twin", [] { kept<<<1, n>>>(zeros(), one); }},
                    {"repeated", [] { repeated<<<1, n>>>(zeros(), ones(), two); }},
                    {"repeated_twin", [] { repeated<<<1, n>>>(zeros(), ones(), one); }},
+                   {"in_turns", [] { in_turns<<<1, n>>>(zeros(), 4, two); }},
+                   {"in_turns_twin", [] { in_turns<<<1, n>>>(zeros(), 4, one); }},
+                   {"else_if", [] { else_if<<<1, n>>>(zeros(), two); }},
+                   {"else_if_twin", [] { else_if<<<1, n>>>(zeros(), one); }},
+                   {"two_in_turn", [] { two_in_turn<<<1, n>>>(zeros(), 4, two); }},
+                   {"two_in_turn_twin", [] { two_in_turn<<<1, n>>>(zeros(), 4, one); }},
+                   {"next_element", [] { next_element<<<1, n>>>(zeros(), two); }},
+                   {"next_element_twin", [] { next_element<<<1, n>>>(zeros(), one); }},
+                   {"returned_early", [] { returned_early<<<1, n>>>(zeros(), 4, two); }},
+                   {"returned_early_twin", [] { returned_early<<<1, n>>>(zeros(), 4, one); }},
+                   {"in_a_loop", [] { in_a_loop<<<1, n>>>(zeros(), ones(), 5, two); }},
+                   {"in_a_loop_twin", [] { in_a_loop<<<1, n>>>(zeros(), ones(), 5, one); }},
+                   {"after_a_loop", [] { after_a_loop<<<1, n>>>(zeros(), ones(), 5, two); }},
+                   {"after_a_loop_twin", [] { after_a_loop<<<1, n>>>(zeros(), ones(), 5, one); }},
+                   {"both_zero", [] { both_zero<<<1, n>>>(zeros(), two); }},
+                   {"both_zero_twin", [] { both_zero<<<1, n>>>(zeros(), one); }},
+                   {"countdown", [] { countdown<<<1, n>>>(zeros(), 5, two); }},
+                   {"countdown_twin", [] { countdown<<<1, n>>>(zeros(), 5, one); }},
+                   {"signs", [] { signs<<<1, n>>>(zeros(), 4, two); }},
+                   {"signs_twin", [] { signs<<<1, n>>>(zeros(), 4, one); }},
+                   {"used_later", [] { used_later<<<1, n>>>(zeros(), 4, one); }},
                    {"stored_too", [] { stored_too<<<1, n>>>(zeros()); }},
                    {"no_condition", [] { no_condition<<<1, n>>>(zeros()); }}});
 }
