@@ -9,6 +9,7 @@
 #include "gpu/machine/decode/table.hpp"
 #include "gpu/machine/families/wgmma.hpp"
 #include "gpu/machine/instruction/phases.hpp"
+#include "gpu/machine/instruction/wgmma.hpp"
 #include "gpu/machine/lowering/observing.hpp"
 #include "gpu/machine/run/control.hpp"
 #include "gpu/machine/run/in_flight.hpp"
@@ -32,6 +33,13 @@ bool waits_for_thread_copies(const Instruction& what) {
 
 bool tests_mbarrier(const Instruction& what) {
   return what.opcode == Opcode::mbarrier_try_wait || what.opcode == Opcode::mbarrier_test_wait;
+}
+
+// Does it read a register that a wgmma may write?
+bool reads_held(const Function& function, const Instruction& what) {
+  return !function.held.empty() &&
+         std::any_of(what.reads.begin(), what.reads.end(),
+                     [&](const RegisterUse& use) { return function.held[use.reg]; });
 }
 
 // The parser's reason for leaving an instruction undecoded.
@@ -136,6 +144,11 @@ void Decoder::instruction(std::uint32_t index) {
 void Decoder::translate(const Instruction& what) {
   builder_.set_guarded(false);
   if (what.awaits_multiplies) builder_.emit(&run_settle);
+  if (may_spill(what) && reads_held(builder_.description, what)) {
+    Lowering lo(builder_, what);
+    Op& op = lo.emit(&run_settle_local);
+    lo.address(lo.operands[what.memory.front().operand], op);
+  }
   if (what.control == Control::branch) return branch(what);
   if (!what.guard || !what.diverts()) {
     builder_.set_guarded(static_cast<bool>(what.guard));

@@ -250,6 +250,12 @@ const Op* run_settle(Warp& w, const Op* op) {
   return op + 1;
 }
 
+const Op* run_settle_local(Warp& w, const Op* op) {
+  const Warpgroup* const group = warpgroup_of(w);
+  if (!group || group->model.idle() || !stores_to_local(w, op)) return op + 1;
+  return run_settle(w, op);
+}
+
 void wgmma_rows(Rows& rows) {
   add(rows, any_form(Opcode::wgmma_mma_async, lower_multiply));
   add(rows, any_form(Opcode::wgmma_mma_async_sp, lower_multiply));

@@ -12,5 +12,7 @@ bool lower_following_move(Lowering& lo);
 // Runs before an instruction with Instruction::awaits_multiplies. Waits for the multiplications
 // whose results it reads.
 const Op* run_settle(Warp& warp, const Op* op);
+// The same before an `st` to generic addresses, if they are in local memory.
+const Op* run_settle_local(Warp& warp, const Op* op);
 
 }  // namespace inflight::machine

@@ -128,6 +128,11 @@ class RegistersInFlight {
 
 }  // namespace
 
+bool may_spill(const Instruction& in) {
+  return in.opcode == Opcode::st && !in.memory.empty() &&
+         in.memory.front().space == ptx::Space::generic;
+}
+
 WgmmaUse wgmma_use(const ptx::Function& function, const ptx::Instruction& in) {
   WgmmaUse use;
   tensor::Product& p = use.product;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "gpu/machine/instruction/observed_access.hpp"
+#include "gpu/machine/instruction/wgmma.hpp"
 #include "gpu/machine/lowering/lowering.hpp"
 #include "gpu/machine/run/access_events.hpp"
 #include "gpu/machine/run/observation.hpp"
@@ -59,7 +60,10 @@ void emit_synchronising(Lowering& lo) {
     Op& op = emit_reporter(lo, report_fenced, 0);
     if (!lo.what.memory.empty()) lo.address(lo.operands[lo.what.memory.front().operand], op);
   }
-  if (touches_held(lo)) emit_reporter(lo, report_touched, 0);
+  if (touches_held(lo)) {
+    Op& op = emit_reporter(lo, report_touched, 0);
+    if (may_spill(lo.what)) lo.address(lo.operands[lo.what.memory.front().operand], op);
+  }
   if (lo.what.opcode == ptx::Opcode::activemask) emit_reporter(lo, report_active, 0);
 }
 

@@ -3,6 +3,11 @@
 
 #include <algorithm>
 
+#include "gpu/machine/instruction/wgmma.hpp"
+#include "gpu/machine/memory/memory.hpp"
+#include "gpu/machine/run/access.hpp"
+#include "gpu/machine/run/block.hpp"
+#include "gpu/machine/run/each_lane.hpp"
 #include "gpu/machine/run/observation.hpp"
 
 namespace inflight::machine {
@@ -76,11 +81,26 @@ void report_moved(Warp& w, async::RegisterPlace place) {
   if (HeldRegisters* const held = held_by(w)) held->moved(place);
 }
 
+bool stores_to_local(const Warp& w, const Op* op) {
+  const Guard& guard = op->what->guard;
+  const std::uint32_t mask =
+      w.mask & (guard ? w.predicate(w.frame->code->slots[guard.reg], guard.negated) : all_lanes);
+  const std::uint64_t window = w.block->grid->memory->windows().local;
+  std::uint64_t addresses[lanes];
+  lane_addresses(w, op, ptx::Space::generic, addresses);
+  bool all = mask != 0;
+  each_lane(mask, [&](int l) {
+    std::uint64_t offset = 0;
+    all &= in_window(addresses[l], window, Windows::local_size, offset);
+  });
+  return all;
+}
+
 const Op* report_touched(Warp& w, const Op* op) {
   const std::uint32_t mask =
       op->guard == no_ref ? w.mask : w.mask & w.predicate(op->guard, op->flags & Op::guard_negated);
   HeldRegisters* const held = mask && observes_multiplies(w) ? held_by(w) : nullptr;
-  if (!held) return op + 1;
+  if (!held || (may_spill(*op->what) && stores_to_local(w, op))) return op + 1;
   const Code& code = *w.frame->code;
   const auto& may_be_held = code.description->held;
   for (const RegisterUse& use : op->what->reads)

@@ -9,6 +9,8 @@ constexpr int threads = group_threads, bytes = tile_bytes;
 enum class What {
   right,
   accumulators_touched,
+  accumulators_kept,
+  accumulators_stored,
   too_many_allowed,
   fragments_changed,
   no_fence,
@@ -28,13 +30,16 @@ __global__ void multiply(float* out) {
   for (unsigned i = t; i < bytes / 4; i += threads) words[i] = 0x3f803f80;  // [fills]
   if (what != What::no_proxy_fence) FENCE_PROXY_ASYNC();
   __syncthreads();
-  float d[4] = {1, 2, 3, 4};
+  float d[4] = {1, 2, 3, 4}, kept[1];
   FRAGMENTS(0x3f803f80);
   FENCE();
   MULTIPLY(d, descriptor(tile.a), descriptor(tile.b));  // [multiplies]
   COMMIT_MULTIPLY();
   if (what == What::never_waited) return;
   if (what == What::accumulators_touched) INCREASE(d[1]);  // [touches]
+  // As compilers store to an array in local memory: the assembler waits.
+  if (what == What::accumulators_kept) STORE(kept, d[1]);
+  if (what == What::accumulators_stored) STORE(out + t, d[1]);  // [stores]
   if (what == What::operand_overwritten) {
     if (t < b_bytes / 4) tile.b[t] = t;  // [overwrites]
     WAIT_MULTIPLY(0);
@@ -167,6 +172,8 @@ int main(int argc, char** argv) {
   return run_case(argc, argv,
                   {{"twin", run<What::right>},
                    {"accumulators_touched", run<What::accumulators_touched>},
+                   {"accumulators_stored", run<What::accumulators_stored>},
+                   {"accumulators_kept_twin", run<What::accumulators_kept>},
                    {"too_many_allowed", run<What::too_many_allowed>},
                    {"fragments_changed", run<What::fragments_changed>},
                    {"no_fence", run<What::no_fence>},

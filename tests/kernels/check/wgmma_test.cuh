@@ -30,6 +30,8 @@
   asm volatile("ld.shared.b32 a1, [%0];" ::"r"(shared_address(word)) : "memory")
 // In place, without the compiler's knowledge.
 #define INCREASE(f) asm volatile("add.f32 %0, %0, 0f3F800000;" : "+f"(f))
+// To a generic address, without the compiler's knowledge.
+#define STORE(to, f) asm volatile("st.f32 [%0], %1;" ::"l"(to), "f"(f) : "memory")
 
 constexpr int group_threads = 128, a_bytes = 64 * 32, b_bytes = 8 * 32,
               tile_bytes = a_bytes + b_bytes;

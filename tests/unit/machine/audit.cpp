@@ -81,9 +81,10 @@ bool repeatable(const Code& code, const Instruction& in) {
 }
 
 bool moves_on(const Op* op, Handler run) {
-  // run_settle precedes another instruction, and writes the registers that a wgmma writes.
+  // run_settle and run_settle_local precede another instruction, and write the registers that a
+  // wgmma writes.
   return run == run_jump || run == run_branch || run == run_phase || run == run_settle ||
-         op->inner == run_jump;
+         run == run_settle_local || op->inner == run_jump;
 }
 
 // Changes the other registers and runs it again: the result must be the same.

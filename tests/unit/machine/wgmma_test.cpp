@@ -125,10 +125,16 @@ TEST(Wgmma, IsFollowedByMovesOfItsAccumulators) {
 // If arrays are in local memory, compilers store accumulators there at once, and the assembler
 // inserts a wait.
 TEST(Wgmma, IsDoneWhereItsAccumulatorsGoToLocalMemory) {
-  for (const auto timing : timings)
+  for (const auto timing : timings) {
     expect(".local .b32 spilled;\n" + std::string(from_shared) + commit +
                "st.local.f32 [spilled], %f1;\nld.local.f32 %f9, [spilled];\n" + wait,
            117, timing);
+    expect(".local .b32 spilled;\n.reg .b64 %at;\n" + std::string(from_shared) + commit +
+               "cvta.local.u64 %at, spilled;\nst.f32 [%at], %f1;\n"
+               "ld.local.f32 %f9, [spilled];\n" +
+               wait,
+           117, timing);
+  }
 }
 
 // Triton adds partial sums of 8-bit floats this way.
