@@ -64,9 +64,8 @@ class Waiting : public Listener {
       if (each.what == BarrierBreach::What::others_ended &&
           !gone_past_.at(*state->kernel, each.who))
         continue;
-      // Copies of one barrier, as of an unrolled loop, are on one line.
       if (each.what == BarrierBreach::What::others_passed &&
-          (state->found || line_of(each.who) == line_of(each.others.front().who)))
+          (state->found || may_be_copies(each.who, each.others.front().who)))
         continue;
       words_.add(each);
       state->found = true;
@@ -169,7 +168,13 @@ class Waiting : public Listener {
   }
 
  private:
-  PlaceId line_of(const Who& who) { return session_.places.line_of(session_.places.of(who)); }
+  // Copies of one barrier, as of an unrolled loop, are on one line. Without -lineinfo nothing tells
+  // them from two barriers.
+  bool may_be_copies(const Who& a, const Who& b) {
+    Places& places = session_.places;
+    const PlaceId place = places.of(a);
+    return places.at(place).file.empty() || places.line_of(place) == places.line_of(places.of(b));
+  }
   struct Last {
     std::uint64_t turn = 0, launch = 0, block = 0;
     ClusterState* state = nullptr;  // null: it has none yet
