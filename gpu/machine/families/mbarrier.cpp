@@ -186,6 +186,36 @@ bool ask_alike(const Warp& w, const Op* op, const Mbarriers& m, bool parity) {
   return differ == 0;
 }
 
+// Calls `what` for each group of `lanes` of which all ask the same: with its first lane and all of
+// it. `all`: they are one group.
+template <class Same, class What>
+void each_group(std::uint32_t lanes, bool all, Same&& same, What&& what) {
+  while (lanes) {
+    const int first = std::countr_zero(lanes);
+    std::uint32_t group = all ? lanes : 0;
+    each_lane(all ? 0 : lanes, [&](int l) {
+      if (same(l, first)) group |= 1u << l;
+    });
+    lanes &= ~group;
+    what(first, group);
+  }
+}
+
+// The same for lanes that ask for the same phase of one mbarrier.
+template <class What>
+void each_phase(Warp& w, const Op* op, const Mbarriers& m, bool parity, std::uint32_t lanes,
+                bool all, What&& what) {
+  each_group(
+      lanes, all,
+      [&](int l, int first) {
+        return m.offsets[l] == m.offsets[first] &&
+               phase_parity(w, op, l, parity) == phase_parity(w, op, first, parity);
+      },
+      [&](int first, std::uint32_t group) {
+        what(first, group, phase_parity(w, op, first, parity));
+      });
+}
+
 // `alike_all`: the lanes ask_alike().
 void report_results(const Warp& w, const Op* op, const Mbarriers& m, bool parity,
                     std::uint32_t done, bool alike_all) {
@@ -196,22 +226,19 @@ void report_results(const Warp& w, const Op* op, const Mbarriers& m, bool parity
   const auto asked = [&](int l) {  // a parity or a token
     return parity ? w.at<std::uint32_t>(op->b)[l] : w.at<std::uint64_t>(op->b)[l];
   };
-  for (std::uint32_t rest = w.mask; rest;) {
-    const int first = std::countr_zero(rest);
-    std::uint32_t alike = alike_all && (done == 0 || done == w.mask) ? rest : 0;
-    each_lane(alike ? 0 : rest, [&](int l) {
-      if (&m.word(l) == &m.word(first) && asked(l) == asked(first) &&
-          (done >> l & 1) == (done >> first & 1))
-        alike |= 1u << l;
-    });
-    rest &= ~alike;
-    Event event;
-    event.by_parity = parity;
-    event.parity = phase_parity(w, op, first, parity);
-    if (!parity) event.token = w.at<std::uint64_t>(op->b)[first];
-    const mb::Test answer = test_lane(w, op, m, first, parity);
-    report(w, op, m, alike, event, {answer.violation, (done >> first & 1) != 0});
-  }
+  const auto same = [&](int l, int first) {
+    return &m.word(l) == &m.word(first) && asked(l) == asked(first) &&
+           (done >> l & 1) == (done >> first & 1);
+  };
+  each_group(w.mask, alike_all && (done == 0 || done == w.mask), same,
+             [&](int first, std::uint32_t group) {
+               Event event;
+               event.by_parity = parity;
+               event.parity = phase_parity(w, op, first, parity);
+               if (!parity) event.token = w.at<std::uint64_t>(op->b)[first];
+               const mb::Test answer = test_lane(w, op, m, first, parity);
+               report(w, op, m, group, event, {answer.violation, (done >> first & 1) != 0});
+             });
 }
 
 // Does a test that may return false leave alone what is in flight? In a shuffled order every other
@@ -255,22 +282,14 @@ std::uint32_t told(Warp& w, const Op* op, const Mbarriers& m, bool parity, std::
   InFlight* const of = w.block->cluster->in_flight.get();
   if (!of || is(op, ResultUse::none)) return done;
   std::uint32_t late = 0;
-  for (std::uint32_t rest = done; rest;) {
-    const int first = std::countr_zero(rest);
-    const std::uint32_t phase = phase_parity(w, op, first, parity);
-    std::uint32_t alike = alike_all ? rest : 0;
-    if (!alike_all)
-      each_lane(rest, [&](int l) {
-        if (m.offsets[l] == m.offsets[first] && phase_parity(w, op, l, parity) == phase)
-          alike |= 1u << l;
-      });
-    rest &= ~alike;
-    if (is(op, ResultUse::doubtful) && test_lane(w, op, m, first, parity).done &&
-        of->late_news.withheld(w, *op->what, m.offsets[first], phase))
-      late |= alike;
-    else
-      of->late_news.told(w, m.offsets[first], phase);
-  }
+  each_phase(w, op, m, parity, done, alike_all,
+             [&](int first, std::uint32_t group, std::uint32_t phase) {
+               if (is(op, ResultUse::doubtful) && test_lane(w, op, m, first, parity).done &&
+                   of->late_news.withheld(w, *op->what, m.offsets[first], phase))
+                 late |= group;
+               else
+                 of->late_news.told(w, m.offsets[first], phase);
+             });
   return done & ~late;
 }
 
@@ -293,17 +312,11 @@ const Op* run_test_wait(Warp& w, const Op* op) {
 // Reports that waiting lanes go on. They may wait for phases of different mbarriers.
 void report_waited(Warp& w, const Op* op, const Mbarriers& m, bool parity) {
   const Observation& observation = *w.block->grid->observation;
-  for (std::uint32_t rest = w.mask & w.waiting; rest;) {
-    const int first = std::countr_zero(rest);
-    const std::uint32_t phase = phase_parity(w, op, first, parity);
-    std::uint32_t alike = 0;
-    each_lane(rest, [&](int l) {
-      if (m.offsets[l] == m.offsets[first] && phase_parity(w, op, l, parity) == phase)
-        alike |= 1u << l;
-    });
-    observation.wait_ended(w, {op, w.frame, alike, Wait::mbarrier, m.offsets[first], 0, phase});
-    rest &= ~alike;
-  }
+  each_phase(
+      w, op, m, parity, w.mask & w.waiting, false,
+      [&](int first, std::uint32_t group, std::uint32_t phase) {
+        observation.wait_ended(w, {op, w.frame, group, Wait::mbarrier, m.offsets[first], 0, phase});
+      });
 }
 
 // Waits until some lane's phase is complete. The scheduler may end the wait earlier, so that a
