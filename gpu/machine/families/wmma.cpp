@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "gpu/machine/families/families.hpp"
@@ -15,6 +16,7 @@
 #include "gpu/machine/instruction/tensor_detail.hpp"
 #include "gpu/machine/lowering/observing.hpp"
 #include "gpu/machine/run/access.hpp"
+#include "gpu/machine/run/each_lane.hpp"
 #include "gpu/machine/run/undefined_registers.hpp"
 
 namespace inflight::machine {
@@ -53,11 +55,19 @@ bool places_of(Warp& w, const Op* op, bool writing, LanePlaces& places) {
   const auto* const addresses = w.at<std::uint64_t>(op->a);
   const std::uint32_t alignment =
       static_cast<std::uint32_t>(std::max(8, bits_of(use_of<TensorUse>(op)))) / 8;
-  const BadLanes bad = resolve_parts(w, op, w.mask, memory.space, addresses, memory.bytes,
-                                     alignment, writing, places);
-  if (bad.lanes)
-    bad_access(w, op, bad.lanes, addresses, memory.bytes, writing, memory.space, bad.kind);
-  return !bad.lanes;
+  BadLanes bad = resolve_parts(w, op, w.mask, memory.space, addresses, memory.bytes, alignment,
+                               writing, places);
+  if (!bad.lanes) return true;
+  // The last byte of the matrix says how much memory it needs.
+  if (bad.kind == FaultKind::illegal_address) {
+    int last = std::countr_zero(bad.lanes);
+    each_lane(bad.lanes, [&](int l) {
+      if (addresses[l] > addresses[last]) last = l;
+    });
+    bad.lanes = 1u << last;
+  }
+  bad_access(w, op, bad.lanes, addresses, memory.bytes, writing, memory.space, bad.kind);
+  return false;
 }
 
 // Copies a matrix and transposes it: element (line, i) of `from` becomes (i, line) of `to`.

@@ -32,7 +32,8 @@ class FaultLog : public check::Listener {
 class FaultEvents : public KernelRunner {
  protected:
   // %d0: 4096 bytes of global memory; %d1: 256 freed bytes; %r0: the thread.
-  std::string fault(const std::string& body, const std::string& declarations = {}) {
+  std::string fault(const std::string& body, const std::string& declarations = {},
+                    unsigned threads = 4) {
     FaultLog log;
     options.listener = &log;
     options.workers = 1;
@@ -45,7 +46,7 @@ class FaultEvents : public KernelRunner {
   ld.param.u64 %d1, [p1];
   mov.u32 %r0, %tid.x;
 )" + body + "\n  ret;")),
-                          {.block = {4, 1, 1}}, {out, *gone});
+                          {.block = {threads, 1, 1}}, {out, *gone});
     EXPECT_FALSE(o.ok());
     return log.line;
   }
@@ -56,6 +57,14 @@ TEST_F(FaultEvents, NameTheMemoryThatIsNearest) {
             "st.global.u32 c outside writes global 4096+4 of 4096, multiple of 4");
   EXPECT_EQ(fault("ld.v2.u32 {%r1, %r2}, [%d1+8];"),
             "ld.v2.u32 f outside reads global 8+8 of 256, multiple of 8, released");
+}
+
+TEST_F(FaultEvents, NameTheLastPartOfAMatrix) {
+  EXPECT_EQ(fault("wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%r1, %r2, %r3, %r4, %r5, "
+                  "%r6, %r7, %r8}, [%d0+3648], 16;",
+                  {}, 32),
+            "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 80000000 outside reads global "
+            "4144+16 of 4096, multiple of 16");
 }
 
 TEST_F(FaultEvents, CountOffsetsInTheSpaceOfAGenericAddress) {
