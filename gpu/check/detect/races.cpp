@@ -2,6 +2,8 @@
 #include "gpu/check/detect/races/races.hpp"
 
 #include <bit>
+#include <map>
+#include <optional>
 #include <utility>
 
 namespace inflight::check {
@@ -241,14 +243,32 @@ void Races::host_accessed(const HostAccess& event) {
   }
 }
 
+std::optional<PlaceId> Races::read_before(const HostTouch& event, std::uint32_t launch,
+                                          PlaceId place) {
+  const std::lock_guard lock(mutex_);
+  if (host_reads_.launch != launch) host_reads_ = {launch, {}};
+  std::map<std::uint64_t, PlaceId>& places = host_reads_.places;
+  if (!event.write) {
+    if (places.size() < HostReads::most) places[event.address] = place;
+    return std::nullopt;
+  }
+  const auto found = places.find(event.address);
+  return found == places.end() ? std::nullopt : std::optional(found->second);
+}
+
 void Races::host_touched(const HostTouch& event) {
   if (!host_.is_allocated(event.address)) return;
   const order::Streams::Launch launch = host_.touch();
+  const PlaceId place = session_.places.of_host(event.place);
   std::vector<shadow::Conflict> conflicts;
-  global_.host_copy(
-      launch.knows, {order::block_row(launch.number, 0), 0, 1},
-      {event.address, event.bytes, session_.places.of_host(event.place), event.write, false},
-      conflicts);
+  const auto access = [&](PlaceId at, bool write) {
+    global_.host_copy(launch.knows, {order::block_row(launch.number, 0), 0, 1},
+                      {event.address, event.bytes, at, write, false}, conflicts);
+  };
+  access(place, event.write);
+  // For `x++`, both stay: a kernel that then stores the value that x has conflicts with the read.
+  if (const std::optional<PlaceId> read = read_before(event, launch.number, place))
+    access(*read, false);
   for (const shadow::Conflict& each : conflicts)
     if (!is_flag(each)) reporter_.conflict({{}, Space::global, nullptr, false}, each);
 }

@@ -56,6 +56,16 @@ void managed_write() {
   data[7] = 3;
 }
 
+// The sum happens to be the value that the kernel stores.
+template <bool right>
+void managed_increased() {
+  Managed data;
+  writes<<<1, count>>>(data);
+  wait<right>();
+  volatile int& value = data[5];
+  value = value + 6;
+}
+
 // A device atomic is not atomic for the host.
 template <bool right>
 void managed_sum() {
@@ -240,8 +250,9 @@ void device_copy() {
 int main(int argc, char** argv) {
   return run_case(
       argc, argv,
-      {BOTH(managed_read), BOTH(managed_write), BOTH(managed_sum), BOTH(after_the_end),
-       BOTH(pinned_read), BOTH(pinned_source), BOTH(pinned_destination), BOTH(mapped),
-       BOTH(registered), BOTH(second_look), BOTH(library_call), BOTH(file_write), BOTH(file_read),
-       BOTH(other_stream), BOTH(event), BOTH(graph), BOTH(other_thread), BOTH(device_copy)});
+      {BOTH(managed_read), BOTH(managed_write), BOTH(managed_sum), BOTH(managed_increased),
+       BOTH(after_the_end), BOTH(pinned_read), BOTH(pinned_source), BOTH(pinned_destination),
+       BOTH(mapped), BOTH(registered), BOTH(second_look), BOTH(library_call), BOTH(file_write),
+       BOTH(file_read), BOTH(other_stream), BOTH(event), BOTH(graph), BOTH(other_thread),
+       BOTH(device_copy)});
 }

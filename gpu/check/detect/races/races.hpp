@@ -2,7 +2,9 @@
 // (gpu/check/order), with the earlier accesses that shadow memory keeps (gpu/check/shadow).
 #pragma once
 #include <atomic>
+#include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 
 #include "gpu/check/detect/races/aliases.hpp"
@@ -101,6 +103,8 @@ class Races : public Listener {
     order::Knowledge start, done;  // when it begins, at its end
   };
   const Running& running(std::uint64_t launch);
+  // The place of an earlier read of the bytes that the host now writes. Remembers other touches.
+  std::optional<PlaceId> read_before(const HostTouch& event, std::uint32_t launch, PlaceId place);
   Session session_;
   HostOrder host_;
   Reporter reporter_;
@@ -113,6 +117,13 @@ class Races : public Listener {
   std::mutex mutex_;
   std::map<std::uint64_t, Running> running_;                     // by launch
   std::set<std::pair<std::uint64_t, std::uint64_t>> maps_used_;  // launch and tensor map
+  // What the host has read since the last edge, with HostOrder::touch()'s number.
+  struct HostReads {
+    static constexpr std::size_t most = 4096;
+    std::uint32_t launch = 0;
+    std::map<std::uint64_t, PlaceId> places;  // by address
+  };
+  HostReads host_reads_;
 };
 
 order::Order order_of(Order order);
