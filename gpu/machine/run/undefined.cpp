@@ -56,6 +56,38 @@ bool keeps_bits(const Instruction& what) {
   }
 }
 
+// The bytes of one of the values that the type packs.
+unsigned part_of(ptx::Type type) {
+  switch (type) {
+    case ptx::Type::f16x2:
+    case ptx::Type::bf16x2:
+    case ptx::Type::u16x2:
+    case ptx::Type::s16x2:
+      return 2;
+    case ptx::Type::f32x2:
+      return 4;
+    default:
+      return UndefinedRegisters::Written{}.part;
+  }
+}
+
+// The bytes of one of the values that the instruction packs into a register. It computes each from
+// the values at the same place only, or moves them.
+unsigned part_of(UndefinedRegisters& u, const Instruction& what) {
+  const ptx::Instruction& in = *what.text;
+  if (const auto* const use = what.as<TensorUse>())
+    return use->product.d == tensor::Element::f16 ? 2 : 4;
+  if (what.opcode != Opcode::mov && what.opcode != Opcode::shfl && what.opcode != Opcode::selp)
+    return part_of(in.type());
+  unsigned part = 0;
+  for (const RegisterUse& use : what.reads) {
+    if (u.origin[use.reg] == 0) continue;
+    if (u.is_predicate(use.reg)) return UndefinedRegisters::Written{}.part;
+    part = std::max(part, unsigned{u.part[use.reg]});
+  }
+  return std::max(part, 1u);
+}
+
 bool begins(const Frame& frame, const Op* op) {
   return op == frame.code->ops.data() || op[-1].instruction != op->instruction;
 }
@@ -191,6 +223,7 @@ const Op* run_computing(Warp& w, UndefinedRegisters& u, const Op* op, const Inst
   if (!first && u.expected != op) u.refresh();
   if (first || u.expected != op) prepare(u, what);
   u.expected = op + 1;
+  const unsigned part = part_of(u, what);
   const std::uint32_t carry = w.carry;
   const Op* const next = op->run(w, op);
   if (next != op + 1 || is_reporter(op)) return next;
@@ -203,7 +236,8 @@ const Op* run_computing(Warp& w, UndefinedRegisters& u, const Op* op, const Inst
                          : 0;
   if (next->instruction != op->instruction || goes_elsewhere(next))
     for (const RegisterUse& use : what.writes)
-      u.judge(w, use.reg, u.following, executing(w, what), u.inputs_moved && keeps_bits(what));
+      u.judge(w, use.reg, u.following, executing(w, what),
+              {u.inputs_moved && keeps_bits(what), part});
   return next;
 }
 

@@ -72,14 +72,27 @@ void store_matrix(Warp& w, UndefinedRegisters& u, const Op* op, unsigned variant
   w.variant = nullptr;
 }
 
-// A lane's element: its place in the access, and whether only moves of bits made it.
+// A lane's element: its place in the access, whether only moves of bits made it, and the bytes of
+// one of the values that it packs.
 struct Element {
   unsigned lane, from = 0;
   bool moved;
+  std::size_t part = check::UndefinedBytes::most;
 };
 
-// Compares stored bytes with those of the variants. If the value was computed, all of an element
-// is undefined, even bytes that are equal.
+// The bytes of every value, of `part` bytes, that has one of these.
+std::uint32_t whole_values(std::uint32_t bytes, std::size_t count, std::size_t part) {
+  std::uint32_t all = 0;
+  for (std::size_t i = 0; i < count; i += part) {
+    const std::size_t end = std::min(i + part, count);
+    const std::uint32_t value = (end < 32 ? (1u << end) - 1 : ~0u) & ~((1u << i) - 1);
+    if (bytes & value) all |= value;
+  }
+  return all;
+}
+
+// Compares stored bytes with those of the variants. If the value was computed, all of it is
+// undefined, even bytes that are equal.
 void compare(const std::byte* is, const std::array<const std::byte*, variant_count>& others,
              std::size_t count, Element e, check::UndefinedBytes& stored) {
   std::uint32_t undefined = 0;
@@ -97,7 +110,7 @@ void compare(const std::byte* is, const std::array<const std::byte*, variant_cou
     undefined |= 1u << i, copied = copied && flipped, partly = partly || bits[i] != 0xff;
   }
   if (undefined == 0) return;
-  if (!copied && stored.element != 0) undefined = count < 32 ? (1u << count) - 1 : ~0u;
+  if (!copied && stored.element != 0) undefined = whole_values(undefined, count, e.part);
   const std::uint32_t lane = 1u << e.lane;
   if (!(stored.lanes & lane)) stored.lanes |= lane, stored.bytes[e.lane] = 0;
   stored.bytes[e.lane] |= undefined << e.from;
@@ -139,7 +152,7 @@ void find_stored_elements(Warp& w, UndefinedRegisters& u, const Instruction& wha
       std::array<const std::byte*, variant_count> others;
       for (unsigned v = 0; v < variant_count; ++v) others[v] = u.at(v, reg) + at;
       compare(u.actual(reg) + at, others, std::min(e.bytes, width),
-              {l, static_cast<unsigned>(i * e.bytes), u.moved[reg]}, stored);
+              {l, static_cast<unsigned>(i * e.bytes), u.moved[reg], u.part[reg]}, stored);
     }
   }
 }
@@ -173,7 +186,7 @@ void take_loaded(Warp& w, const Op* op, const check::UndefinedBytes& loaded) {
       for (unsigned v = 0; v < variant_count; ++v)
         vary(u.at(v, reg) + l * width, width, e.bytes, loaded, l, i * e.bytes, flips[v], sign);
     }
-    u.judge(w, reg, loaded.origin, executing(w, what), true);
+    u.judge(w, reg, loaded.origin, executing(w, what), {true});
   }
   ++u.loads;
 }
@@ -195,7 +208,7 @@ const Op* load_matrix(Warp& w, const Op* op, const check::UndefinedBytes& loaded
   }
   ++u.loads;
   for (const RegisterUse& use : what.writes)
-    u.judge(w, use.reg, loaded.origin, executing(w, what), true);
+    u.judge(w, use.reg, loaded.origin, executing(w, what), {true});
   return next;
 }
 

@@ -1,6 +1,7 @@
 // Variants of a frame's registers, and where they differ.
 #include "gpu/machine/run/undefined_registers.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "gpu/machine/code/slots.hpp"
@@ -76,14 +77,17 @@ void UndefinedRegisters::refresh() {
 }
 
 void UndefinedRegisters::judge(Warp& w, std::uint32_t reg, std::uint32_t from, std::uint32_t mask,
-                               bool moves) {
+                               Written how) {
   if (frame.code->slots[reg] == no_ref) return;
   const bool held =
       reg < frame.code->description->held.size() && frame.code->description->held[reg];
   const std::uint32_t now = held || lanes_of(reg) == 0 ? 0 : from;
   const bool was = origin[reg] != 0;
   const bool kept = was && (w.alive & ~mask) != 0;  // by other lanes
-  moved[reg] = moves && (!kept || moved[reg]);
+  moved[reg] = how.moves && (!kept || moved[reg]);
+  const unsigned bytes = is_predicate(reg) ? 1 : slot_size(reg) / lanes;
+  const auto fresh = static_cast<std::uint8_t>(std::min(how.part, bytes));
+  part[reg] = kept ? std::max(part[reg], fresh) : fresh;
   origin[reg] = now;
   if (was == (now != 0)) return;
   const std::uint32_t change = now != 0 ? 1u : ~0u;
@@ -93,7 +97,7 @@ void UndefinedRegisters::judge(Warp& w, std::uint32_t reg, std::uint32_t from, s
 void UndefinedRegisters::define(Warp& w, std::uint32_t reg, std::uint32_t mask) {
   if (origin[reg] == 0) return;
   copy(reg, mask);
-  judge(w, reg, origin[reg], mask, moved[reg]);
+  judge(w, reg, origin[reg], mask, {moved[reg], part[reg]});
 }
 
 UndefinedRegisters& undefined_registers(Warp&, Frame& frame) {

@@ -23,7 +23,12 @@ inline constexpr std::array<std::uint8_t, variant_count> flips{0xff, 0x7f, 0x80}
 
 struct UndefinedRegisters {
   explicit UndefinedRegisters(Frame& of)
-      : frame(of), origin(of.code->slots.size()), moved(origin.size()), carry{}, carry_origin(0) {
+      : frame(of),
+        origin(of.code->slots.size()),
+        moved(origin.size()),
+        part(origin.size()),
+        carry{},
+        carry_origin(0) {
     for (LineBuffer& each : variants) each = of.registers;
   }
 
@@ -32,6 +37,8 @@ struct UndefinedRegisters {
   std::vector<std::uint32_t>
       origin;               // by register: check::UndefinedBytes::origin; 0: it is defined
   std::vector<bool> moved;  // by register with an origin: only bitwise operations and moves made it
+  // By register with an origin: the bytes of one of the values that it packs, such as 2 of f16x2.
+  std::vector<std::uint8_t> part;
   std::array<std::uint32_t, variant_count> carry;
   std::uint32_t carry_origin;  // 0: the carry flag is defined
   std::uint32_t count = 0;     // registers that have an origin
@@ -54,9 +61,14 @@ struct UndefinedRegisters {
   void copy(std::uint32_t reg, std::uint32_t mask);
   // Copies all registers but those that have an origin to the variants.
   void refresh();
-  // The lanes of `mask` have written the register, `moves`: by moving bits. Sets its origin to
-  // `from` if it has undefined bits, else to 0. `w` is the frame's warp.
-  void judge(Warp& w, std::uint32_t reg, std::uint32_t from, std::uint32_t mask, bool moves);
+  // How an instruction wrote a register.
+  struct Written {
+    bool moves;                             // by moving bits
+    unsigned part = sizeof(std::uint64_t);  // see `part`; at most the register's width counts
+  };
+  // The lanes of `mask` have written the register. Sets its origin to `from` if it has undefined
+  // bits, else to 0. `w` is the frame's warp.
+  void judge(Warp& w, std::uint32_t reg, std::uint32_t from, std::uint32_t mask, Written how);
   // The lanes of `mask` have written a defined value to the register.
   void define(Warp& w, std::uint32_t reg, std::uint32_t mask);
 };

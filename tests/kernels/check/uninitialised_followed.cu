@@ -137,6 +137,32 @@ __global__ void multiplied_by_fragments(const __half* in, float* out, int rows, 
   for (int i = threadIdx.x; i < rows * 16; i += 32) out[i] = c[i];  // [fragments]
 }
 
+// Each thread multiplies a pair of halves of which one was written, puts the products into shared
+// memory as one word, and uses one of them.
+__global__ void half_of_a_product(const __half* in, __half* out, int which) {
+  __shared__ __half pairs[2 * n];
+  __shared__ __half2 products[n];
+  pairs[2 * threadIdx.x] = in[threadIdx.x];
+  const __half2 pair = reinterpret_cast<__half2*>(pairs)[threadIdx.x];  // [pair]
+  products[threadIdx.x] = __hmul2(pair, pair);
+  const auto* const product = reinterpret_cast<const __half*>(&products[threadIdx.x]);
+  out[threadIdx.x] = __hadd(product[which], product[which]);  // [product of halves]
+}
+
+// The same for one of the four halves to which a product of matrices is added.
+__global__ void half_of_an_accumulator(const __half* in, __half* out, unsigned other) {
+  alignas(8) __half sums[4];
+  const unsigned written = threadIdx.x % 4;
+  sums[written] = in[threadIdx.x];
+  auto* const d = reinterpret_cast<unsigned*>(sums);
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %2, %2, %2}, {%2, %2}, "
+      "{%0, %1};"
+      : "+r"(d[0]), "+r"(d[1])
+      : "r"(0x3c003c00));
+  out[threadIdx.x] = sums[written ^ other];  // [sum of halves]
+}
+
 int main(int argc, char** argv) {
   return run_case(
       argc, argv,
@@ -169,5 +195,13 @@ int main(int argc, char** argv) {
        {"fragments_twin",
         [] { multiplied_by_fragments<<<1, n>>>(device<__half>(), device<float>(), 16, 16); }},
        {"rows_of_fragments_without_values",
-        [] { multiplied_by_fragments<<<1, n>>>(device<__half>(), device<float>(), 11, 16); }}});
+        [] { multiplied_by_fragments<<<1, n>>>(device<__half>(), device<float>(), 11, 16); }},
+       {"half_of_a_product",
+        [] { half_of_a_product<<<1, n>>>(device<__half>(), device<__half>(), 1); }},
+       {"half_of_a_product_twin",
+        [] { half_of_a_product<<<1, n>>>(device<__half>(), device<__half>(), 0); }},
+       {"half_of_an_accumulator",
+        [] { half_of_an_accumulator<<<1, n>>>(device<__half>(), device<__half>(), 1); }},
+       {"half_of_an_accumulator_twin",
+        [] { half_of_an_accumulator<<<1, n>>>(device<__half>(), device<__half>(), 0); }}});
 }
