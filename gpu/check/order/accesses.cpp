@@ -104,6 +104,8 @@ void Block::acquire(View& view, const Release& from, Order order, Scope scope,
     const std::uint64_t version = from.version();
     if (view.acquired == version && view.acquired_by >= scope) return;
     view.acquired = version, view.acquired_by = scope;
+    if (const Knowledge* const alike = from.acquired_alike(place_, scope))
+      return view.known.join(*alike);
   }
   const Release::ByScope got = from.acquired(place_);
   const Knowledge& all = got[index(Scope::sys)];

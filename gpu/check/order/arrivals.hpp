@@ -22,8 +22,9 @@ class Arrivals {
   bool empty() const { return known_.empty(); }
   // It has grown so much that it should be taken before the phase completes.
   bool is_large() const { return known_.size() + own_.order.size() > 256; }
-  // All that was added since the last call.
-  Knowledge take();
+  // Adds to `k` all that was added since the last clear().
+  void add_to(Knowledge& k);
+  void clear();
 
  private:
   // The members of a Knowledge that arrivals raise, before they are clocks.

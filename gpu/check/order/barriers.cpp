@@ -67,8 +67,7 @@ void Block::warp_sync(std::uint32_t warp, Mask members) {
   ++epoch_;
   const auto taken = halves.take();
   views.change(members, [&](View& v, Mask) { after_barrier(v, all, taken); });
-  std::shared_ptr<const View> none;
-  views.unite(none);
+  views.unite(nullptr);
 }
 
 void Block::arrive(BarrierState& at, std::uint32_t warp, Mask mask, Order order) {
@@ -196,6 +195,7 @@ void BarrierState::complete() {
     views.change(
         w.mask, [&](View& v, Mask) { after_barrier(v, arrived_, halves); }, &last);
     views.unite(shared);
+    if (views.groups().back().view != shared) shared = views.groups().back().view;
   }
   waiting_.clear();
   joined_.reset();

@@ -6,7 +6,6 @@
 #include <memory>
 #include <vector>
 
-#include "gpu/check/order/arrivals.hpp"
 #include "gpu/check/order/copy_groups.hpp"
 #include "gpu/check/order/view.hpp"
 
@@ -32,9 +31,10 @@ class Mbarrier {
     Place place;
     Scope scope;
     Arrivals arrivals;
+    void add_to(Release& release);
   };
   Arrivals& coming(const Place& place, Scope scope);
-  void join_arrivals();
+  void join_arrivals(Epoch now);
   std::vector<Coming> coming_;
   Release arrived_, completed_;
   // The last observation of the completed phase, and the change of view that it caused.
@@ -53,7 +53,8 @@ class LaterArrival {
   Row block_ = 0;
   std::uint32_t warp_ = 0;
   Epoch epoch_ = 0;
-  std::vector<Views::Group> groups_;
+  Views::Group group_{};  // mostly the only one
+  std::vector<Views::Group> more_;
 };
 
 class Block {

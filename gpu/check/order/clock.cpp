@@ -160,8 +160,20 @@ bool Clock::covers(Row row, Mask mask, Epoch epoch) const {
   return false;
 }
 
-Mask Clock::known(Row row, Epoch epoch) const {
-  for (const Node* n = node_; n && same_range(row, n->prefix, n->bits) && n->top >= epoch;
+Mask Clock::known(Row row, Epoch epoch) const { return known(node_, row, epoch); }
+
+Clock::Part Clock::part(Row first, unsigned bits) const {
+  Epoch floor = 0;
+  const Node* n = node_;
+  for (; n && n->bits > bits; n = n->towards(first).node_) {
+    if (!same_range(first, n->prefix, n->bits)) return {node_, nullptr, floor};
+    floor = std::max(floor, n->floor);
+  }
+  return {node_, n && same_range(first, n->prefix, bits) ? n : nullptr, floor};
+}
+
+Mask Clock::known(const Node* from, Row row, Epoch epoch) {
+  for (const Node* n = from; n && same_range(row, n->prefix, n->bits) && n->top >= epoch;
        n = n->towards(row).node_) {
     if (n->floor >= epoch) return ~Mask{0};
     if (n->bits > 0) continue;
@@ -367,41 +379,66 @@ void Clock::raise_range(Row first, unsigned bits, Epoch epoch) {
   join(Clock(n));
 }
 
-// Of one row.
-Clock Clock::make_row(const Raises::Raise* first, const Raises::Raise* last) {
-  Node::Lanes all;
-  all.of.fill(0);
-  Mask any = 0;
+// Of one row. `node`: that row's, or null.
+Clock::Node* Clock::raised_row(Node* node, const Raises::Raise* first, const Raises::Raise* last) {
+  const Epoch floor = node ? node->floor : 0;
+  const Node::Lanes* const before = node ? node->by_lane.get() : nullptr;
   Epoch top = 0;
+  bool has_all = node != nullptr;
   for (const Raises::Raise* raise = first; raise != last; ++raise) {
-    raise_lanes(all.of, raise->mask, raise->epoch);
-    any |= raise->mask;
     top = std::max(top, raise->epoch);
+    has_all = has_all && (raise->epoch <= floor ||
+                          (before && raise->epoch <= node->top &&
+                           (raise->mask & ~lanes_from(before->of, raise->epoch)) == 0));
   }
-  Node* n = new Node;
+  if (has_all) return node;
+  std::unique_ptr<Node::Lanes> all(new Node::Lanes);
+  if (before)
+    all->of = before->of;
+  else
+    all->of.fill(floor);
+  for (const Raises::Raise* raise = first; raise != last; ++raise)
+    raise_lanes(all->of, raise->mask, raise->epoch);
+  Node* const n = new Node;
   n->prefix = first->row;
-  n->floor = ~any ? 0 : *std::ranges::min_element(all.of);
-  n->top = top;
-  if (n->floor != top) n->by_lane.reset(new Node::Lanes(all));
-  return Clock(n);
+  n->floor = ~lanes_from(all->of, floor + 1) ? floor : *std::ranges::min_element(all->of);
+  n->top = node ? std::max(top, node->top) : top;
+  if (n->floor != n->top) n->by_lane = std::move(all);
+  return n;
 }
 
-// Of rows in ascending order, of which there is at least one.
-Clock Clock::make_rows(const Raises::Raise* first, const Raises::Raise* last) {
-  const Row differ = first->row ^ last[-1].row;
-  if (differ == 0) return make_row(first, last);
-  const auto bits = static_cast<unsigned>(std::bit_width(differ));
-  const Row prefix = bits >= 64 ? 0 : first->row >> bits << bits;
-  const auto* const high = std::partition_point(
+// Builds each new node once. A join with a clock of the raises would build most of them twice.
+Clock::Node* Clock::raised(Node* node, const Raises::Raise* first, const Raises::Raise* last,
+                           Epoch floor) {
+  if (std::all_of(first, last, [&](const auto& raise) { return raise.epoch <= floor; }))
+    return node;
+  const Row prefix = node ? node->prefix : first->row;
+  const Row differ = (prefix ^ first->row) | (prefix ^ last[-1].row);
+  const auto needed = static_cast<unsigned>(std::bit_width(differ));
+  const unsigned bits = node ? std::max<unsigned>(needed, node->bits) : needed;
+  if (bits == 0) return raised_row(node, first, last);
+  const Raises::Raise* const high = std::partition_point(
       first, last, [&](const Raises::Raise& raise) { return (raise.row >> (bits - 1) & 1) == 0; });
-  return make(prefix, bits, 0, make_rows(first, high), make_rows(high, last));
+  const bool inside = node && node->bits == bits;
+  Node* before[2] = {};
+  if (inside)
+    for (unsigned side : {0u, 1u}) before[side] = node->child[side].node_;
+  else
+    before[prefix >> (bits - 1) & 1] = node;
+  if (inside) floor = std::max(floor, node->floor);
+  Node* const after[2] = {raised(before[0], first, high, floor),
+                          raised(before[1], high, last, floor)};
+  if (inside && after[0] == before[0] && after[1] == before[1]) return node;
+  return given(make(bits >= 64 ? 0 : prefix >> bits << bits, bits, inside ? node->floor : 0,
+                    owned(after[0], before[0], nullptr), owned(after[1], before[1], nullptr)));
 }
 
-Clock::Clock(Raises& raises) {
+void Clock::raise(Raises& raises) {
   auto& all = raises.all_;
   if (all.empty()) return;
   std::ranges::sort(all, {}, &Raises::Raise::row);
-  *this = make_rows(all.data(), all.data() + all.size());
+  Node* const node = raised(node_, all.data(), all.data() + all.size(), 0);
+  if (node != node_) *this = Clock(node);
 }
 
 std::size_t Clock::nodes() const {

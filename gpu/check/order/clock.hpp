@@ -37,8 +37,6 @@ class Clock {
   Clock() = default;
   Clock(const Clock& other) : node_(other.node_) { retain(); }
   Clock(Clock&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
-  // A clock with these raises alone. Sorts them.
-  explicit Clock(Raises& raises);
   Clock& operator=(Clock other) noexcept {
     std::swap(node_, other.node_);
     return *this;
@@ -51,11 +49,16 @@ class Clock {
   // The lanes of the row that are known up to `epoch`.
   Mask known(Row row, Epoch epoch) const;
   bool covers(Row row, Mask lanes, Epoch epoch) const;
+  // What it has of an aligned range of rows. Valid while the clock does not change.
+  class Part;
+  Part part(Row first, unsigned bits) const;
   // True if joining `other` would change nothing. May be false even so: it is a quick test.
   bool includes(const Clock& other) const { return includes(node_, other.node_, 0); }
 
   void join(const Clock& other);
   void raise(Row row, Mask lanes, Epoch epoch);
+  // Makes all of these raises. Sorts them.
+  void raise(Raises& raises);
   // Raises the 2^bits rows from `first`, which is aligned to 2^bits.
   void raise_range(Row first, unsigned bits, Epoch epoch);
 
@@ -73,14 +76,35 @@ class Clock {
   static Node* joined_children(Node* a, Node* b);
   static Node* joined_again(Node* a, Node* b);
   static bool includes(const Node* a, const Node* b, Epoch floor);  // floor: of all rows of b
+  static Mask known(const Node* from, Row row, Epoch epoch);
   static Node* given(Clock clock);
   static Clock owned(Node* of_joined, const Node* a, const Node* b);
-  static Clock make_row(const Raises::Raise* first, const Raises::Raise* last);
-  static Clock make_rows(const Raises::Raise* first, const Raises::Raise* last);
+  // Returns the node, not retained, or a new one. The raises are in the order of their rows. floor:
+  // of all of these rows
+  static Node* raised(Node* node, const Raises::Raise* first, const Raises::Raise* last,
+                      Epoch floor);
+  static Node* raised_row(Node* node, const Raises::Raise* first, const Raises::Raise* last);
   // Raises a range that has a node of its own, if no other clock has that node or one above it.
   bool raise_in_place(Row first, unsigned bits, Epoch epoch);
   static Clock make(Row prefix, unsigned bits, Epoch floor, Clock low, Clock high);
   Node* node_ = nullptr;
+};
+
+class Clock::Part {
+ public:
+  Part() = default;
+  bool is_of(const Clock& clock) const { return clock_ == clock.node_; }
+  Mask known(Row row, Epoch epoch) const {
+    return epoch <= floor_ ? ~Mask{0} : Clock::known(from_, row, epoch);
+  }
+  bool covers(Row row, Mask mask, Epoch epoch) const { return (mask & ~known(row, epoch)) == 0; }
+
+ private:
+  friend class Clock;
+  Part(const Node* clock, const Node* from, Epoch floor)
+      : clock_(clock), from_(from), floor_(floor) {}
+  const Node *clock_ = nullptr, *from_ = nullptr;  // of the whole clock, of the range
+  Epoch floor_ = 0;
 };
 
 }  // namespace inflight::order

@@ -68,17 +68,21 @@ void Block::init(Mbarrier& m) {
   m.lane_ = mbarriers_++ % lanes;
 }
 
-Knowledge Arrivals::take() {
-  Knowledge all = std::move(known_.front());
-  for (std::size_t i = 1; i < known_.size(); ++i) all.join(known_[i]);
-  Knowledge own;
-  own.order = own.loose = Clock(own_.order);
-  for (std::uint32_t s = 0; s < space_count; ++s) own.fenced[s] = Clock(own_.fenced[s]);
-  all.join(own);
+void Arrivals::add_to(Knowledge& k) {
+  for (const Knowledge& each : known_) k.join(each);
+  const bool strict = k.loose.same(k.order);
+  k.order.raise(own_.order);
+  if (strict)
+    k.loose = k.order;
+  else
+    k.loose.raise(own_.order);
+  for (std::uint32_t s = 0; s < space_count; ++s) k.fenced[s].raise(own_.fenced[s]);
+}
+
+void Arrivals::clear() {
   known_.clear();
   own_.order.clear();
   for (Raises& each : own_.fenced) each.clear();
-  return all;
 }
 
 namespace {
@@ -94,15 +98,24 @@ Scope narrowest(Scope scope, const Place& of) {
 Arrivals& Mbarrier::coming(const Place& place, Scope scope) {
   for (Coming& each : coming_)
     if (each.place.block == place.block && each.scope == scope) {
-      if (each.arrivals.is_large()) arrived_.add(place, scope, each.arrivals.take());
+      if (each.arrivals.is_large()) each.add_to(arrived_);
       return each.arrivals;
     }
   return coming_.emplace_back(Coming{place, scope, {}}).arrivals;
 }
 
-void Mbarrier::join_arrivals() {
-  for (Coming& each : coming_)
-    if (!each.arrivals.empty()) arrived_.add(each.place, each.scope, each.arrivals.take());
+void Mbarrier::Coming::add_to(Release& release) {
+  release.add(place, scope, arrivals);
+  arrivals.clear();
+}
+
+// Raises the mbarrier's own actor along with the arrivals, for the threads that they reach.
+void Mbarrier::join_arrivals(Epoch now) {
+  for (Coming& each : coming_) {
+    if (each.arrivals.empty()) continue;
+    each.arrivals.raise(row_, Mask{1} << lane_, now);
+    each.add_to(arrived_);
+  }
 }
 
 void Block::arrive(Mbarrier& m, std::uint32_t warp, Mask mask, Order order, Scope scope) {
@@ -127,8 +140,13 @@ LaterArrival Block::arrival_with_copies(std::uint32_t warp, Mask mask) {
   later.block_ = row_;
   later.warp_ = warp;
   later.epoch_ = epoch_++;
-  for (const Views::Group& g : warps_[warp].views.groups())
-    if (g.lanes & mask) later.groups_.push_back(g);
+  for (const Views::Group& g : warps_[warp].views.groups()) {
+    if ((g.lanes & mask) == 0) continue;
+    if (later.group_.view)
+      later.more_.push_back(g);
+    else
+      later.group_ = g;
+  }
   return later;
 }
 
@@ -139,16 +157,20 @@ Knowledge Block::issue(std::uint32_t warp, unsigned lane) {
 void Block::arrive(Mbarrier& m, const LaterArrival& later, Mask lanes, const Place& issuer,
                    Scope scope) {
   Arrivals& coming = m.coming(issuer, narrowest(scope, issuer));
-  for (const Views::Group& g : later.groups_)
+  const auto add = [&](const Views::Group& g) {
     if (const Mask part = g.lanes & lanes)
       coming.add(*g.view, later.block_, later.warp_, part, later.epoch_);
+  };
+  add(later.group_);
+  for (const Views::Group& g : later.more_) add(g);
   coming.raise(warp_row(later.block_, Part::group_copy, later.warp_), lanes, later.epoch_);
 }
 
 void Block::complete(Mbarrier& m) {
-  m.join_arrivals();
+  const Epoch now = epoch_++;
+  m.join_arrivals(now);
   m.arrived_.unite();
-  m.arrived_.raise_everywhere(m.row_, Mask{1} << m.lane_, epoch_++);
+  m.arrived_.raise_everywhere(m.row_, Mask{1} << m.lane_, now);
   m.completed_ = m.arrived_;
   m.observed_ = {};
 }
@@ -158,14 +180,13 @@ void Block::observe(Mbarrier& m, std::uint32_t warp, Mask mask, Order order, Sco
   if (last.by != this || last.order != order || last.scope != scope)
     last = {this, order, scope, {}};
   Views& views = warps_[warp].views;
-  std::shared_ptr<const View> others = last.change.to;
   const auto get = [&](View& v, Mask) {
     const std::uint64_t key = std::uint64_t{1} << 63 | m.row_ << warp_bits | m.lane_;  // no address
     acquire(v, m.completed_, order, scope, key);
   };
   views.change(mask, get, &last.change);
   // Threads that waited for one phase mostly know the same.
-  views.unite(others);
+  views.unite(last.change.to);
 }
 
 }  // namespace inflight::order

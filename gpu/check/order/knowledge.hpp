@@ -115,6 +115,14 @@ struct Snapshot {
     for (std::uint32_t s = 0; s < space_count; ++s) any |= fenced_own[s] | fenced_copies[s];
     return any == 0;
   }
+  // Whether it covers actors, of this block or another, without `together`. The clock's part of the
+  // block is found once.
+  bool covers(Row block, Row row, Mask mask, Epoch epoch) const {
+    if (block_of(row) != block_of(block)) return known.order.covers(row, mask, epoch);
+    if (part_.block != block || !part_.of.is_of(known.order))
+      part_ = {block, known.order.part(block, row_bits)};
+    return part_.of.covers(row, mask, epoch);
+  }
   // The epoch up to which the accesses of all threads of the block are known. Cached, because every
   // access needs it.
   Epoch met(Row block) const {
@@ -131,6 +139,7 @@ struct Snapshot {
   }
   void changed() {
     met_ = {};
+    part_ = {};
     whole_ = ~Row{0};
   }
   bool same(const Snapshot& o) const {
@@ -144,6 +153,11 @@ struct Snapshot {
     Epoch epoch = 0;
   };
   mutable Met met_;
+  struct PartOf {
+    Row block = ~Row{0};
+    Clock::Part of;
+  };
+  mutable PartOf part_;
   mutable Row whole_ = ~Row{0};  // the last launch that was found to be known
 };
 

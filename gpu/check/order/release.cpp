@@ -97,6 +97,10 @@ void Release::add(const Place& from, Scope scope, const Knowledge& knowledge) {
   add_up_to(from, scope, [&](Knowledge& k) { k.join(knowledge); });
 }
 
+void Release::add(const Place& from, Scope scope, Arrivals& arrivals) {
+  add_up_to(from, scope, [&](Knowledge& k) { arrivals.add_to(k); });
+}
+
 void RelaxedPublication::add_to(Clock& loose) const {
   if (lane == 0) return;
   loose.join(knows);
@@ -181,6 +185,17 @@ Release::ByScope Release::acquired(const Place& reader) const {
     if (here) last = here;
   }
   return got;
+}
+
+const Knowledge* Release::acquired_alike(const Place& reader, Scope scope) const {
+  if (relaxed_.lane != 0) return nullptr;
+  const Knowledge* only = nullptr;
+  for (const Reach& r : reach_) {
+    if (r.id != id_at(reader, r.scope)) continue;
+    if (only || r.scope > scope) return nullptr;
+    only = &r.knowledge;
+  }
+  return only && only->loose.same(loose_) ? only : nullptr;
 }
 
 std::uint64_t Location::write(const Place& writer, Scope scope, Release release, bool chained) {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "gpu/check/order/knowledge.hpp"
+#include "gpu/check/order/arrivals.hpp"
 
 namespace inflight::order {
 
@@ -39,6 +39,7 @@ class Release {
   }
   // Adds a release pattern whose first operation has this scope, by a thread at `from`.
   void add(const Place& from, Scope scope, const Knowledge& knowledge);
+  void add(const Place& from, Scope scope, Arrivals& arrivals);
   // Adds to `loose` only, without any release pattern.
   void add_loose(const Clock& loose) {
     version_ = 0;
@@ -54,6 +55,8 @@ class Release {
   // What a thread at `reader` acquires, by the scope of its acquire pattern's last operation.
   using ByScope = std::array<Knowledge, scope_count>;
   ByScope acquired(const Place& reader) const;
+  // The same for this scope and all wider ones, if that is one publication. Null: it may not be.
+  const Knowledge* acquired_alike(const Place& reader, Scope scope) const;
   void acquire_loose(Knowledge& into) const {
     into.loose.join(loose_);
     relaxed_.add_to(into.loose);

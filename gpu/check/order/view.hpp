@@ -120,14 +120,11 @@ class Views {
     }
     return false;
   }
-  // Merges groups that know the same. `hint` is a view that others already share, or null. On
-  // return it is the last view seen here.
-  void unite(std::shared_ptr<const View>& hint) {
+  // Merges groups that know the same. `shared` is a view that others already share, or null.
+  void unite(const std::shared_ptr<const View>& shared) {
     for (std::size_t i = 0; i < groups_.size(); ++i) {
-      if (groups_[i].view != hint) {
-        if (hint && groups_[i].view->same(*hint)) groups_[i].view = hint;
-        hint = groups_[i].view;
-      }
+      if (shared && groups_[i].view != shared && groups_[i].view->same(*shared))
+        groups_[i].view = shared;
       for (std::size_t j = i + 1; j < groups_.size();)
         if (groups_[j].view->same(*groups_[i].view)) {
           groups_[i].lanes |= groups_[j].lanes;

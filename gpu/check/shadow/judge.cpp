@@ -28,7 +28,7 @@ bool Judge::known(const Record& then, const Record& now, ByteMask part) const {
   const Snapshot& k = *a_.knows;
   const auto covered = [&](Mask lanes) {
     return (k.together.covers(then.row, lanes, then.epoch) ||
-            k.known.order.covers(then.row, lanes, then.epoch)) &&
+            k.covers(a_.place.block, then.row, lanes, then.epoch)) &&
            (!fence || k.known.fenced[space_].covers(then.row, lanes, then.epoch));
   };
   if (covered(then.lanes)) return true;

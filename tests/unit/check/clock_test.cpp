@@ -89,13 +89,21 @@ TEST(Clock, JoinsAsAMapDoes) {
   }
 }
 
-TEST(Clock, OfRaisesIsWhatTheyRaiseOneByOne) {
+TEST(Clock, RaisedAtOnceIsAsRaisedOneByOne) {
   const std::vector<Row> rows = some_rows();
   std::mt19937 random(11);
   const auto below = [&](std::uint32_t n) { return random() % n; };
   for (int round = 0; round < 300; ++round) {
     Raises raises;
-    Clock expected;
+    Clock before;
+    for (std::uint32_t left = below(20); left > 0; --left) {
+      const Row row = rows[below(static_cast<std::uint32_t>(rows.size()))];
+      if (below(3))
+        before.raise(row, static_cast<Mask>(random()), below(9));
+      else
+        before.raise_range(row >> warp_bits << warp_bits, warp_bits, below(6));
+    }
+    Clock expected = before;
     for (std::uint32_t left = below(40); left > 0; --left) {
       const Row row = rows[below(static_cast<std::uint32_t>(rows.size()))];
       const Mask mask = below(3) ? static_cast<Mask>(random()) : ~Mask{0};
@@ -103,9 +111,16 @@ TEST(Clock, OfRaisesIsWhatTheyRaiseOneByOne) {
       raises.raise(row, mask, epoch);
       expected.raise(row, mask, epoch);
     }
-    const Clock clock(raises);
-    for (const Row row : rows)
+    Clock clock = before;
+    clock.raise(raises);
+    for (const Row row : rows) {
       for (unsigned l = 0; l < lanes; ++l) ASSERT_EQ(clock.at(row, l), expected.at(row, l));
+      ASSERT_EQ(clock.floor(row >> warp_bits << warp_bits, warp_bits),
+                expected.floor(row >> warp_bits << warp_bits, warp_bits));
+    }
+    Clock again = clock;
+    again.raise(raises);
+    EXPECT_TRUE(again.same(clock));
     EXPECT_TRUE(clock.includes(expected));
     EXPECT_TRUE(expected.includes(clock));
   }
