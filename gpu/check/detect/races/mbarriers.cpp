@@ -10,6 +10,7 @@ namespace inflight::check::races {
 using Op = MbarrierOp::Op;
 
 Mbarrier& Races::mbarrier_at(Block& owner, std::uint32_t offset) {
+  if (owner.last_mbarrier && owner.last_mbarrier->offset == offset) return *owner.last_mbarrier;
   std::unique_ptr<Mbarrier>& m = owner.mbarriers[offset];
   if (!m) {
     m = std::make_unique<Mbarrier>();
@@ -17,6 +18,7 @@ Mbarrier& Races::mbarrier_at(Block& owner, std::uint32_t offset) {
     m->offset = offset;
     owner.order.init(m->order);
   }
+  owner.last_mbarrier = m.get();
   return *m;
 }
 
@@ -56,18 +58,30 @@ bool goes_with(const MbarrierOp& a, const MbarrierOp& b) {
 
 void Races::note_use(const Block& block, Mbarrier& m, const Who& who) {
   const order::Row row = order::warp_row(block.order.row(), order::Part::thread, who.warp);
-  std::erase_if(m.uses, [&](Mbarrier::Use& each) {
-    if (each.row == row) each.who.mask &= ~who.mask;
-    return each.who.mask == 0;
-  });
-  m.uses.push_back({who, row, block.order.epoch()});
+  Mbarrier::Use* same = nullptr;  // by the same lanes
+  bool any_left = false;
+  for (Mbarrier::Use& each : m.uses) {
+    if (each.row != row) continue;
+    if (each.who.mask == who.mask) {
+      same = &each;
+      break;
+    }
+    any_left |= (each.who.mask & who.mask) != 0;
+    each.who.mask &= ~who.mask;
+  }
+  if (same)
+    *same = {who, row, block.order.epoch(), m.next_use++};
+  else
+    m.uses.push_back({who, row, block.order.epoch(), m.next_use++});
+  if (any_left) std::erase_if(m.uses, [](const auto& each) { return each.who.mask == 0; });
 }
 
 // `who` invalidates the mbarrier, which no thread may use after that.
-void Races::check_unused(const Block& block, const Mbarrier& m, const Who& who) {
+void Races::check_unused(const Block& block, Mbarrier& m, const Who& who) {
   const auto by = static_cast<unsigned>(std::countr_zero(who.mask));
   const order::Row own = order::warp_row(block.order.row(), order::Part::thread, who.warp);
   const order::Snapshot& known = block.order.view(who.warp, by);
+  std::ranges::sort(m.uses, {}, &Mbarrier::Use::number);
   for (const Mbarrier::Use& use : m.uses) {
     Mask unknown = use.who.mask;
     if (use.row == own) unknown &= ~who.mask;
@@ -88,7 +102,10 @@ void Races::check_unused(const Block& block, const Mbarrier& m, const Who& who) 
 }
 
 void Races::finish(Cluster& cluster) {
-  if (const auto op = std::exchange(cluster.pending, std::nullopt)) perform(*op);
+  if (!cluster.pending) return;
+  const MbarrierOp op = *cluster.pending;
+  cluster.pending.reset();
+  perform(op);
 }
 
 void Races::mbarrier(const MbarrierOp& op) {
@@ -113,6 +130,7 @@ void Races::mbarrier(const MbarrierOp& op) {
     cluster.pending->who.mask |= before;
   } else {
     finish(cluster);
+    if (!can_wait(op)) return perform(op);
     cluster.pending = op;
   }
   if (!can_wait(op)) finish(cluster);
@@ -243,10 +261,13 @@ void Races::observed(Block& block, Mbarrier& m, std::uint32_t warp, Mask observe
   if (block.copies.empty()) return;
   for (const auto& group : block.order.groups(warp)) {
     if ((group.lanes & observers) == 0) continue;
-    const order::Clock& known = group.view->known.loose;
+    const order::Row own = block.order.row();
+    const order::Clock::Part known = group.view->known.loose.part(own, order::row_bits);
     std::erase_if(block.copies, [&](Copy& copy) {
       if (copy.completion != Completion::thread_group) return false;
-      copy.writing &= ~known.known(copy.by.row, copy.by.epoch);
+      copy.writing &= ~(order::block_of(copy.by.row) == order::block_of(own)
+                            ? known.known(copy.by.row, copy.by.epoch)
+                            : group.view->known.loose.known(copy.by.row, copy.by.epoch));
       copy.reading = copy.writing;
       return copy.writing == 0;
     });

@@ -69,13 +69,16 @@ struct Mbarrier {
   bool news = false;  // a phase is complete that no thread has observed
   // Of each warp the last wait that returned false, or whose result its threads ignore.
   std::vector<Who> unanswered;
-  // Since its initialisation: the last operations of each warp, each lane in one of them.
+  // Since its initialisation: the last operations of each warp, each lane in one of them, in any
+  // order.
   struct Use {
     Who who;
     order::Row row;
     order::Epoch epoch;
+    std::uint64_t number;  // increases with each use
   };
   std::vector<Use> uses;
+  std::uint64_t next_use = 0;
 };
 
 // Another block's use of a block's shared memory.
@@ -131,6 +134,7 @@ struct Block {
   }
   OwnLocations locations;
   std::unordered_map<std::uint32_t, std::unique_ptr<Mbarrier>> mbarriers;
+  Mbarrier* last_mbarrier = nullptr;      // the last that was looked up
   std::vector<std::uint64_t> live_words;  // a bit for each 8 bytes that hold a live mbarrier
   std::vector<Copy> copies;               // cp.async and bulk groups, in the order of issue
   std::vector<RemoteUse> remote;
