@@ -25,7 +25,11 @@ struct ClusterState {
   std::uint32_t warp(const Who& who) const { return size == 1 ? who.warp : warp_in_cluster(who); }
   Mask lanes_of(const Who& who) const;  // lanes that the warp began with
   MbarrierHistory& mbarrier(std::uint32_t rank, std::uint32_t address) {
-    return mbarriers[{rank, address}];
+    if (!last_mbarrier || last_rank != rank || last_address != address) {
+      last_mbarrier = &mbarriers[{rank, address}];
+      last_rank = rank, last_address = address;
+    }
+    return *last_mbarrier;
   }
   const MbarrierHistory* find(std::uint32_t rank, std::uint32_t address) const;
   Spot spot(const Access& access, int lane) const;
@@ -53,6 +57,8 @@ struct ClusterState {
   ClusterBarrier barrier;
 
  private:
+  MbarrierHistory* last_mbarrier = nullptr;  // the last that was looked up
+  std::uint32_t last_rank = 0, last_address = 0;
   std::uint32_t warp_in_cluster(const Who& who) const;
 };
 

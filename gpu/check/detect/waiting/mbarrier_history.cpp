@@ -42,13 +42,18 @@ bool is_wait(Op op) { return op == Op::test_wait || op == Op::try_wait; }
 
 }  // namespace
 
+void MbarrierPhase::clear() {
+  for (auto* each : {&arrivals, &expects, &completed, &not_held}) each->clear();
+}
 std::uint64_t MbarrierPhase::arrived() const { return sum(arrivals); }
 std::uint64_t MbarrierPhase::bytes_expected() const { return sum(expects); }
 std::uint64_t MbarrierPhase::bytes_completed() const { return sum(completed); }
 
 std::int64_t MbarrierHistory::seen(std::uint32_t warp) const {
-  if (warp >= seen_.size() || seen_[warp].empty()) return -1;
-  return *std::max_element(seen_[warp].begin(), seen_[warp].end());
+  std::int64_t newest = -1;
+  if (warp < seen_.size())
+    for (const Seen& each : seen_[warp]) newest = std::max(newest, each.phase);
+  return newest;
 }
 
 void MbarrierHistory::begin(const MbarrierOp& op) {
@@ -215,8 +220,8 @@ void MbarrierHistory::complete(const MbarrierOp& op, Breaches& out) {
                    current_.number,
                    current_.arrivals,
                    current_.expects});
-  previous_ = std::move(current_);
-  current_ = {};
+  std::swap(previous_, current_);
+  current_.clear();
   current_.number = previous_.number + 1;
   current_.expected = expected_ = op.expected;
   fewest_pending_ = op.pending;
@@ -242,6 +247,27 @@ bool MbarrierHistory::token_is_stale(const MbarrierOp& op) const {
   return token.parity == op.phase_parity && token.pending <= fewest_pending_;
 }
 
+Mask MbarrierHistory::see(std::vector<Seen>& of_warp, Mask mask, std::int64_t phase) {
+  if (phase < 0) return 0;
+  Mask before = 0, late = 0;
+  for (Seen& each : of_warp) {
+    before |= each.lanes;
+    if (each.phase >= phase) continue;
+    late |= each.lanes & mask;
+    each.lanes &= ~mask;
+  }
+  const Mask fresh = late | (mask & ~before);
+  if (fresh == 0) return 0;
+  Seen* to = nullptr;  // those of this phase, or an entry that is now empty
+  for (Seen& each : of_warp)
+    if (each.phase == phase || (each.lanes == 0 && !to)) to = &each;
+  if (to)
+    *to = {to->lanes | fresh, phase};
+  else
+    of_warp.push_back({fresh, phase});
+  return fresh;
+}
+
 void MbarrierHistory::waited(const MbarrierOp& op, std::uint32_t warp, WarpOrder& order,
                              Breaches& out) {
   settle(out);
@@ -254,13 +280,8 @@ void MbarrierHistory::waited(const MbarrierOp& op, std::uint32_t warp, WarpOrder
   const WarpOrder::Time time = order.step(warp);
   order.acquire(warp, completed_);
   if (seen_.size() <= warp) seen_.resize(warp + 1);
-  if (seen_[warp].empty()) seen_[warp].assign(lanes, -1);
   Who again = op.who;  // lanes that have seen it before
-  for (Mask rest = op.who.mask; rest; rest &= rest - 1) {
-    std::int64_t& seen = seen_[warp][static_cast<std::size_t>(std::countr_zero(rest))];
-    if (asked > seen) again.mask &= ~(rest & -rest);
-    seen = std::max(seen, asked);
-  }
+  again.mask &= ~see(seen_[warp], op.who.mask, asked);
   if (behind != 1) return;
   if (again.mask != op.who.mask && (observers_.empty() || observers_.back().warp != warp))
     observers_.push_back({warp, time});

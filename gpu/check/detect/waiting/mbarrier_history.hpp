@@ -33,6 +33,7 @@ struct MbarrierPhase {
   std::uint64_t arrived() const;
   std::uint64_t bytes_expected() const;
   std::uint64_t bytes_completed() const;
+  void clear();  // its contributions
   bool untouched() const { return arrivals.empty() && expects.empty() && completed.empty(); }
 };
 
@@ -113,6 +114,12 @@ class MbarrierHistory {
     WarpOrder::Time time = 0;
   };
 
+  // Lanes, and the newest phase that they have seen complete. Others have seen none.
+  struct Seen {
+    Mask lanes = 0;
+    std::int64_t phase = 0;
+  };
+
   void begin(const MbarrierOp& op);
   void contribute(const MbarrierOp& op, std::uint32_t warp, WarpOrder& order, Breaches& out);
   void waited(const MbarrierOp& op, std::uint32_t warp, WarpOrder& order, Breaches& out);
@@ -121,6 +128,8 @@ class MbarrierHistory {
   void protect(std::uint32_t warp, const WarpOrder& order);
   const Pass* unprotected() const;
   MbarrierBreach repeated(const Who& who, std::uint32_t parity) const;
+  // These lanes see the phase complete. Returns those that had not seen it.
+  static Mask see(std::vector<Seen>& of_warp, Mask mask, std::int64_t phase);
   bool contributed(std::uint32_t warp, Mask lane) const;
   bool token_is_stale(const MbarrierOp& op) const;
   void stray_copy(const Who& who, std::uint32_t warp, std::uint64_t bytes);
@@ -133,13 +142,13 @@ class MbarrierHistory {
   std::uint32_t pending_ = 0, expected_ = 0;
   std::int32_t tx_ = 0;
   MbarrierPhase current_, previous_;
-  std::uint32_t fewest_pending_ = 0;             // in the current phase
-  std::vector<Pass> passes_;                     // in the current phase
-  std::vector<Observer> observers_;              // warps that saw the previous phase complete
-  std::map<CopyKey, Contribution> in_flight_;    // copies
-  std::vector<std::vector<std::int64_t>> seen_;  // newest phase, by warp and lane
-  std::optional<MbarrierBreach> stray_;          // not yet reported: more may add to it
-  WarpOrder::SyncClock arrived_, completed_;     // by all arrivals; by those of complete phases
+  std::uint32_t fewest_pending_ = 0;           // in the current phase
+  std::vector<Pass> passes_;                   // in the current phase
+  std::vector<Observer> observers_;            // warps that saw the previous phase complete
+  std::map<CopyKey, Contribution> in_flight_;  // copies
+  std::vector<std::vector<Seen>> seen_;        // by warp
+  std::optional<MbarrierBreach> stray_;        // not yet reported: more may add to it
+  WarpOrder::SyncClock arrived_, completed_;   // by all arrivals; by those of complete phases
 };
 
 }  // namespace inflight::check
