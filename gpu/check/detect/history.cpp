@@ -75,59 +75,68 @@ History::Ring* History::ring_of(const Who& who) {
   return &ring;
 }
 
-void History::add(const Event& event) {
-  Ring* const own = ring_of(event.who);
+// The event is built in its place. fill(Event&) adds what is not about the threads.
+template <class Fill>
+void History::put(What what, const Who& who, Fill&& fill) {
+  Ring* const own = ring_of(who);
   if (!own) return;
   Ring& ring = *own;
   const std::lock_guard lock(ring.lock);
-  if (ring.count < kept)
-    ring.events.push_back(event);
-  else
-    ring.events[ring.count % kept] = event;
+  if (ring.count < kept) ring.events.emplace_back();
+  Event& event = ring.events[ring.count % kept];
+  event = {what, who};
+  fill(event);
   ++ring.count;
 }
 
-void History::copy_issued(const CopyIssued& copy) {
-  Event event{What::issued, copy.who, copy.id};
-  // The copy's shared-memory side, if it has one, because findings are mostly about that.
-  const bool source = copy.to != Space::shared && copy.from == Space::shared;
-  event.space = source ? copy.from : copy.to;
-  event.from = std::numeric_limits<std::uint64_t>::max();
-  copy.for_each_run([&](const CopyRun& run) {
-    const std::uint64_t at = source ? run.source : run.destination;
-    event.from = std::min(event.from, at);
-    event.to = std::max(event.to, at + run.bytes);
-    event.number += run.bytes;
-  });
-  if (event.from > event.to) event.from = event.to;
-  event.detail = "{} bytes";
-  add(event);
+void History::add(What what, const Who& who, const char* detail, std::uint64_t number) {
+  put(what, who, [&](Event& event) { event.detail = detail, event.number = number; });
 }
 
-void History::copy_committed(const CopyCommitted& commit) { add({What::committed, commit.who}); }
+void History::copy_issued(const CopyIssued& copy) {
+  put(What::issued, copy.who, [&](Event& event) {
+    event.copy = copy.id;
+    // The copy's shared-memory side, if it has one, because findings are mostly about that.
+    const bool source = copy.to != Space::shared && copy.from == Space::shared;
+    event.space = source ? copy.from : copy.to;
+    event.from = std::numeric_limits<std::uint64_t>::max();
+    copy.for_each_run([&](const CopyRun& run) {
+      const std::uint64_t at = source ? run.source : run.destination;
+      event.from = std::min(event.from, at);
+      event.to = std::max(event.to, at + run.bytes);
+      event.number += run.bytes;
+    });
+    if (event.from > event.to) event.from = event.to;
+    event.detail = "{} bytes";
+  });
+}
+
+void History::copy_committed(const CopyCommitted& commit) {
+  add(What::committed, commit.who, nullptr);
+}
 
 void History::copy_completed(const CopyCompleted& copy) {
-  add({What::completed, copy.who, copy.id, "its bytes have moved"});
+  put(What::completed, copy.who,
+      [&](Event& event) { event.copy = copy.id, event.detail = "its bytes have moved"; });
 }
 
 void History::copy_waited(const CopyWaited& wait) {
   const bool all = wait.allowed == CopyWaited::all_copies || wait.allowed == 0;
-  add({What::waited, wait.who, 0, all ? "all groups" : "all but {} groups",
-       all ? 0 : wait.allowed});
+  add(What::waited, wait.who, all ? "all groups" : "all but {} groups", all ? 0 : wait.allowed);
 }
 
 void History::barrier(const Barrier& barrier) {
   if (barrier.kind == BarrierKind::grid)
     return barrier.step == Barrier::Step::wait
-               ? add({What::waited, barrier.who, 0, "the preceding kernels are complete"})
-               : add({What::arrived, barrier.who, 0, "dependent kernels may begin"});
+               ? add(What::waited, barrier.who, "the preceding kernels are complete")
+               : add(What::arrived, barrier.who, "dependent kernels may begin");
   switch (barrier.step) {
     case Barrier::Step::complete:
-      return add({What::waited, barrier.who, 0, "the barrier is complete"});
+      return add(What::waited, barrier.who, "the barrier is complete");
     case Barrier::Step::wait:
-      return add({What::waited, barrier.who, 0, "phase {}", barrier.phase});
+      return add(What::waited, barrier.who, "phase {}", barrier.phase);
     default:
-      return add({What::arrived, barrier.who, 0, "phase {}", barrier.phase});
+      return add(What::arrived, barrier.who, "phase {}", barrier.phase);
   }
 }
 
@@ -138,15 +147,15 @@ void History::mbarrier(const MbarrierOp& op) {
   // covers.
   if ((test && !op.done) || op.op == Op::pending_count || (op.op == Op::complete_tx && op.copy))
     return;
-  Event event{test ? What::waited : What::arrived, op.who};
-  event.detail = test && op.by_parity ? "parity {}" : op.done ? "the phase is complete" : nullptr;
-  event.number = op.parity;
-  event.space = Space::shared;
-  event.from = op.address, event.to = op.address + std::uint64_t{8};
-  add(event);
+  put(test ? What::waited : What::arrived, op.who, [&](Event& event) {
+    event.detail = test && op.by_parity ? "parity {}" : op.done ? "the phase is complete" : nullptr;
+    event.number = op.parity;
+    event.space = Space::shared;
+    event.from = op.address, event.to = op.address + std::uint64_t{8};
+  });
 }
 
-void History::fenced(const Fence& fence) { add({What::fenced, fence.who}); }
+void History::fenced(const Fence& fence) { add(What::fenced, fence.who, nullptr); }
 
 void History::forget(const BlockEnd& block) {
   rings_.ended(block.kernel->launch, cluster_of(*block.kernel, block.block),

@@ -52,7 +52,9 @@ class History : public Listener {
   };
   std::uint64_t cluster_of(const Kernel& kernel, std::uint64_t block) const;
   Ring* ring_of(const Who& who);  // null: the launch is not known
-  void add(const Event& event);
+  template <class Fill>
+  void put(Step::What what, const Who& who, Fill&& fill);
+  void add(Step::What what, const Who& who, const char* detail, std::uint64_t number = 0);
   Step step_of(const Event& event, std::vector<CopyName>& copies) const;
 
   Places& places_;
