@@ -176,14 +176,8 @@ std::uint32_t phase_parity(const Warp& w, const Op* op, int l, bool parity) {
 
 // Whether all lanes ask for one phase of one mbarrier.
 bool ask_alike(const Warp& w, const Op* op, const Mbarriers& m, bool parity) {
-  if (!m.one) return false;
-  const int first = std::countr_zero(w.mask);
-  std::uint64_t differ = 0;
-  if (parity)
-    each_lane(w.mask, [&, at = w.at<std::uint32_t>(op->b)](int l) { differ |= at[l] ^ at[first]; });
-  else
-    each_lane(w.mask, [&, at = w.at<std::uint64_t>(op->b)](int l) { differ |= at[l] ^ at[first]; });
-  return differ == 0;
+  return m.one && (parity ? are_equal(w.mask, w.at<std::uint32_t>(op->b))
+                          : are_equal(w.mask, w.at<std::uint64_t>(op->b)));
 }
 
 // Calls `what` for each group of `lanes` of which all ask the same: with its first lane and all of

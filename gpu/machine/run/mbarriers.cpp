@@ -29,15 +29,28 @@ void settle_mbarrier(Block& block, const async::mbarrier::Word* word) {
 
 namespace {
 
-bool are_equal(std::uint32_t mask, const std::uint64_t* addresses) {
-  const std::uint64_t first = addresses[std::countr_zero(mask)];
-  std::uint64_t differ = 0;
-  if (mask == ~0u)
-    for (int l = 0; l < lanes; ++l) differ |= addresses[l] ^ first;
-  else
-    each_lane(mask, [&](int l) { differ |= addresses[l] ^ first; });
+template <class T>
+bool are_equal_plain(std::uint32_t mask, const T* by_lane) {
+  const T first = by_lane[std::countr_zero(mask)];
+  T differ = 0;
+  each_lane(mask, [&](int l) { differ |= by_lane[l] ^ first; });
   return differ == 0;
 }
+
+#ifdef __x86_64__
+template <class T>
+__attribute__((target("avx2"))) bool are_equal_avx2(std::uint32_t mask, const T* by_lane) {
+  const T first = by_lane[std::countr_zero(mask)];
+  T differ = 0;
+  for (unsigned l = 0; l < lanes; ++l) differ |= (by_lane[l] ^ first) & (T{0} - (mask >> l & 1));
+  return differ == 0;
+}
+template <class T>
+const auto are_equal_here = __builtin_cpu_supports("avx2") ? are_equal_avx2<T> : are_equal_plain<T>;
+#else
+template <class T>
+constexpr auto are_equal_here = are_equal_plain<T>;
+#endif
 
 // Finds the mbarrier that all lanes name, if it is in the block's own shared memory, as it mostly
 // is. Otherwise returns false.
@@ -53,6 +66,13 @@ bool find_own(const Warp& w, std::uint64_t address, LaneMbarriers& out) {
 }
 
 }  // namespace
+
+bool are_equal(std::uint32_t mask, const std::uint64_t* by_lane) {
+  return are_equal_here<std::uint64_t>(mask, by_lane);
+}
+bool are_equal(std::uint32_t mask, const std::uint32_t* by_lane) {
+  return are_equal_here<std::uint32_t>(mask, by_lane);
+}
 
 BadLanes resolve_mbarriers(Warp& w, const Op* op, bool own_only, LaneMbarriers& out) {
   const ptx::Space space = op->what->memory.front().space;

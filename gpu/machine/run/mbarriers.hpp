@@ -17,6 +17,10 @@ void wake_mbarrier(Block& block, std::uint64_t offset);
 // continue.
 void settle_mbarrier(Block& block, const async::mbarrier::Word* word);
 
+// Whether the values of these lanes are equal. There is at least one lane.
+bool are_equal(std::uint32_t mask, const std::uint64_t* by_lane);
+bool are_equal(std::uint32_t mask, const std::uint32_t* by_lane);
+
 // The mbarriers that lanes name, by lane.
 struct LaneMbarriers {
   std::uint64_t addresses[lanes];  // as in the program
