@@ -392,6 +392,15 @@ Clock::Node* Clock::raised_row(Node* node, const Raises::Raise* first, const Rai
                            (raise->mask & ~lanes_from(before->of, raise->epoch)) == 0));
   }
   if (has_all) return node;
+  top = std::max(top, node ? node->top : 0);
+  Node* const n = new Node;
+  n->prefix = first->row;
+  n->top = top;
+  if (std::any_of(first, last,
+                  [&](const auto& raise) { return ~raise.mask == 0 && raise.epoch == top; })) {
+    n->floor = top;
+    return n;
+  }
   std::unique_ptr<Node::Lanes> all(new Node::Lanes);
   if (before)
     all->of = before->of;
@@ -399,11 +408,8 @@ Clock::Node* Clock::raised_row(Node* node, const Raises::Raise* first, const Rai
     all->of.fill(floor);
   for (const Raises::Raise* raise = first; raise != last; ++raise)
     raise_lanes(all->of, raise->mask, raise->epoch);
-  Node* const n = new Node;
-  n->prefix = first->row;
   n->floor = ~lanes_from(all->of, floor + 1) ? floor : *std::ranges::min_element(all->of);
-  n->top = node ? std::max(top, node->top) : top;
-  if (n->floor != n->top) n->by_lane = std::move(all);
+  if (n->floor != top) n->by_lane = std::move(all);
   return n;
 }
 
