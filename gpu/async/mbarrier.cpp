@@ -6,9 +6,7 @@
 namespace inflight::async::mbarrier {
 namespace {
 
-constexpr unsigned expected_shift = 20, tx_shift = 40, parity_shift = 61, mark_shift = 62;
-constexpr std::uint64_t count_bits = max_count, tx_bits = (1u << 21) - 1;
-constexpr std::uint64_t live_mark = 2, token_mark = 3;
+using namespace layout;
 constexpr std::int64_t max_tx = max_count;
 
 Word encode(const State& s) {
@@ -84,19 +82,6 @@ Step arrive_with(Word& word, std::uint32_t tx_bytes, bool dropping, std::uint32_
 
 }  // namespace
 
-State decode(std::uint64_t bits) {
-  State s;
-  s.token = is_token(bits);
-  s.live = s.token || is_live(bits);
-  if (!s.live) return s;
-  s.parity = parity_of(bits);
-  s.pending = bits & count_bits;
-  s.expected = bits >> expected_shift & count_bits;
-  // Extends the sign of the 21-bit field.
-  s.tx_count = static_cast<std::int32_t>((bits >> tx_shift & tx_bits) << 11) >> 11;
-  return s;
-}
-
 Violation init(Word& word, std::uint32_t count) {
   if (count == 0 || count > max_count) return Violation::init_count_range;
   word = encode({.live = true, .expected = count, .pending = count});
@@ -121,7 +106,6 @@ std::uint32_t arrive_alike(Word& word, std::uint32_t count, std::uint32_t thread
   return before_last != 0 && arrive_each(word, count, times - 1) ? before_last : 0;
 }
 Token token_of(Word word) { return as_token(word); }
-Token later_token(Token token, std::uint32_t count) { return token - count; }
 Step arrive_no_complete(Word& word, std::uint32_t count) {
   return arrive_with(word, 0, false, count, false);
 }

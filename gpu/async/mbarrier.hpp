@@ -36,7 +36,26 @@ struct State {
   std::int32_t tx_count = 0;   // bytes
   bool operator==(const State&) const = default;
 };
-State decode(std::uint64_t word_or_token);
+namespace layout {
+inline constexpr unsigned expected_shift = 20, tx_shift = 40, parity_shift = 61, mark_shift = 62;
+inline constexpr std::uint64_t count_bits = max_count, tx_bits = (1u << 21) - 1;
+inline constexpr std::uint64_t live_mark = 2, token_mark = 3;
+}  // namespace layout
+// Inline, because every event of an mbarrier decodes its word, mostly for the parity alone.
+inline State decode(std::uint64_t word_or_token) {
+  using namespace layout;
+  const std::uint64_t bits = word_or_token;
+  State s;
+  s.token = bits >> mark_shift == token_mark;
+  s.live = s.token || bits >> mark_shift == live_mark;
+  if (!s.live) return s;
+  s.parity = bits >> parity_shift & 1;
+  s.pending = bits & count_bits;
+  s.expected = bits >> expected_shift & count_bits;
+  // Extends the sign of the 21-bit field.
+  s.tx_count = static_cast<std::int32_t>((bits >> tx_shift & tx_bits) << 11) >> 11;
+  return s;
+}
 
 // The outcome of an operation that may complete the current phase.
 struct Step {
@@ -63,7 +82,7 @@ bool arrive_each(Word&, std::uint32_t count, std::uint32_t times);
 std::uint32_t arrive_alike(Word&, std::uint32_t count, std::uint32_t threads);
 // The token of an operation on a live mbarrier, and of one that follows it after `count` arrivals.
 Token token_of(Word);
-Token later_token(Token, std::uint32_t count);
+inline Token later_token(Token token, std::uint32_t count) { return token - count; }
 // mbarrier.arrive.noComplete: a violation if the phase would complete.
 Step arrive_no_complete(Word&, std::uint32_t count);
 // mbarrier.arrive.expect_tx: expect_tx, then one operation of `count` arrivals.
