@@ -39,7 +39,7 @@ class Waiting : public Listener {
            true,
            op.parity,
            8});
-    add(*state, breaches, history, op.rank, op.who.block, op.address);
+    if (!breaches.empty()) add(*state, breaches, history, op.rank, op.who.block, op.address);
   }
   void copy_issued(const CopyIssued& copy) override {
     if (copy.mbarrier == nothing) return;
