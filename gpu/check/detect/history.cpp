@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <mutex>
+#include <new>
 
 namespace inflight::check {
 namespace {
@@ -83,8 +84,7 @@ void History::put(What what, const Who& who, Fill&& fill) {
   Ring& ring = *own;
   const std::lock_guard lock(ring.lock);
   if (ring.count < kept) ring.events.emplace_back();
-  Event& event = ring.events[ring.count % kept];
-  event = {what, who};
+  Event& event = *new (&ring.events[ring.count % kept]) Event{what, who};
   fill(event);
   ++ring.count;
 }
