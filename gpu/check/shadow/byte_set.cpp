@@ -34,6 +34,24 @@ bool each_page(std::uint64_t address, std::uint64_t bytes, F f) {
   return true;
 }
 
+// The bits in which any of a warp's 32 addresses differs from the first. Compiled for each
+// instruction set, as vectors of that set.
+[[gnu::always_inline]] inline std::uint64_t differing(const std::uint64_t* addresses) {
+  std::uint64_t bits = 0;
+  for (int l = 0; l < 32; ++l) bits |= addresses[l] ^ addresses[0];
+  return bits;
+}
+
+std::uint64_t differing_plain(const std::uint64_t* addresses) { return differing(addresses); }
+#ifdef __x86_64__
+__attribute__((target("avx2"))) std::uint64_t differing_avx2(const std::uint64_t* addresses) {
+  return differing(addresses);
+}
+const auto differing_here = __builtin_cpu_supports("avx2") ? differing_avx2 : differing_plain;
+#else
+constexpr auto differing_here = differing_plain;
+#endif
+
 }  // namespace
 
 ByteSet::ByteSet() : root_(std::make_unique<std::array<std::atomic<Leaf*>, 1u << root_shift>>()) {}
@@ -138,6 +156,13 @@ bool ByteSet::has_any(std::uint64_t address, std::uint64_t bytes) const {
 
 bool ByteSet::has_none_near(const std::uint64_t* addresses, std::uint32_t lanes,
                             std::uint32_t bytes) const {
+  // The usual case: aligned elements, which do not cross pages, in a page without bytes in the set.
+  if (lanes == ~0u && std::has_single_bit(bytes)) {
+    const std::uint64_t differ = differing_here(addresses);
+    if (differ < page_bytes && ((addresses[0] | differ) & (bytes - 1)) == 0 &&
+        (load(addresses[0] >> page_shift) & state) == none)
+      return true;
+  }
   std::uint64_t low = ~0ull, high = 0;
   for (; lanes != 0; lanes &= lanes - 1) {
     const std::uint64_t at = addresses[std::countr_zero(lanes)];

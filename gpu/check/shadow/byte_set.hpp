@@ -27,8 +27,8 @@ class ByteSet {
                     std::uint64_t bytes);
   bool has_any(std::uint64_t address, std::uint64_t bytes) const;
   bool has_all(std::uint64_t address, std::uint64_t bytes) const;
-  // True if no byte from the lowest to the highest of these lanes is in the set. Also false if that
-  // range is wide (4 KiB or more).
+  // True if no byte from the lowest to the highest of these lanes is in the set. May be false
+  // too if that range is wide (4 KiB or more).
   bool has_none_near(const std::uint64_t* addresses, std::uint32_t lanes,
                      std::uint32_t bytes) const;
   std::uint64_t count(std::uint64_t address, std::uint64_t bytes) const;  // of bytes in the set

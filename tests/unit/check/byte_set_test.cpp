@@ -60,6 +60,26 @@ TEST(ByteSet, MovesWhatAnotherHolds) {
   }
 }
 
+// Elements of 4 bytes, adjacent or 64 bytes apart, around an end of a page and the set's bytes.
+TEST(ByteSet, HasNoneNearOnlyWhereNoLaneHasAByte) {
+  constexpr std::uint64_t page = 1u << 15;
+  ByteSet set;
+  set.insert(5 * page + 300, 8);
+  set.insert(7 * page, page);
+  for (const std::uint64_t step : {4u, 64u})
+    for (std::uint64_t base = 4 * page - 4096; base < 9 * page; base += 36) {
+      std::uint64_t addresses[32];
+      bool any = false;
+      for (std::uint64_t l = 0; l < 32; ++l) {
+        addresses[l] = base + (l * 5 % 32) * step;
+        any |= set.has_any(addresses[l], 4);
+      }
+      const bool none = set.has_none_near(addresses, ~0u, 4);
+      EXPECT_FALSE(none && any) << base << " " << step;
+      EXPECT_TRUE(none || set.has_any(base, 32 * step)) << base << " " << step;
+    }
+}
+
 TEST(ByteSet, MovesNothingToASetThatWasNeverUsed) {
   ByteSet from, to;
   from.insert(1000, 10);
