@@ -170,13 +170,12 @@ void Races::check_end(Block& block) {
     return;
   const order::Clock known = known_in(block);
   check_multiplies(block, known);
-  for (const Copy& copy : block.copies)
-    if (copy.reading | copy.writing) {
-      const bool in_shared = copy.to_shared ? copy.writing != 0 : copy.reading != 0;
-      if (in_shared &&
-          !known.covers(copy.by.row, copy.to_shared ? copy.writing : copy.reading, copy.by.epoch))
-        reporter_.ends_with(block, copy);
-    }
+  for (const auto& each : block.copies) {
+    const Copy& copy = *each;
+    const Mask in_shared = copy.to_shared ? copy.writing : copy.reading;
+    if (in_shared != 0 && !known.covers(copy.by.row, in_shared, copy.by.epoch))
+      reporter_.ends_with(block, copy);
+  }
   for (const auto& copy : block.cluster->transactions)
     if ((copy->source == &block || copy->destination == &block) &&
         !known.covers(copy->by.row, order::Mask{1} << copy->by.lane, copy->by.epoch))

@@ -144,15 +144,16 @@ void Races::copy_of_threads(Block& block, const CopyIssued& event) {
         reporter_.overwritten(event.who, *lives, at, event.bytes);
   const Mask writing = all.apart ? event.who.mask : distinct(event.who.mask, runs);
   block.shared.copy(block.order, warp, {to, writing, event.bytes, place, true}, block.conflicts);
-  Copy copy;
+  auto made = std::make_unique<Copy>();
+  Copy& copy = *made;
   for (unsigned l = 0; l < lanes; ++l) copy.from[l] = runs.source[l] - to[l];
   // Copies of the same source to the same destination do not conflict.
   std::erase_if(block.conflicts, [&](const shadow::Conflict& c) {
     const auto same =
-        std::find_if(block.copies.begin(), block.copies.end(), [&](const Copy& other) {
-          return other.by.row == c.earlier.row && other.by.epoch == c.earlier.epoch &&
-                 other.place == c.earlier.place &&
-                 other.from[c.earlier.lane] == copy.from[c.later.lane];
+        std::find_if(block.copies.begin(), block.copies.end(), [&](const auto& other) {
+          return other->by.row == c.earlier.row && other->by.epoch == c.earlier.epoch &&
+                 other->place == c.earlier.place &&
+                 other->from[c.earlier.lane] == copy.from[c.later.lane];
         });
     return same != block.copies.end();
   });
@@ -181,7 +182,7 @@ void Races::copy_of_threads(Block& block, const CopyIssued& event) {
   copy.by = {order::warp_row(block.order.row(), order::Part::group_copy, warp), 0,
              block.order.epoch()};
   if (block.copies.size() == most_copies) block.copies.erase(block.copies.begin());
-  block.copies.push_back(std::move(copy));
+  block.copies.push_back(std::move(made));
 }
 
 void Races::range(Block& block, const CopyIssued& event, unsigned lane, const shadow::Performer& by,
@@ -274,7 +275,7 @@ void Races::bulk_copy(Block& block, const CopyIssued& event) {
   }
   copy->reading = copy->writing = event.who.mask;
   if (block.copies.size() == most_copies) block.copies.erase(block.copies.begin());
-  block.copies.push_back(std::move(*copy));
+  block.copies.push_back(std::move(copy));
 }
 
 void Races::copy_committed(const CopyCommitted& event) {
@@ -296,7 +297,9 @@ void Races::copy_waited(const CopyWaited& event) {
   else
     block->order.wait_group(warp, event.who.mask, event.allowed);
   using order::Part;
-  for (Copy& copy : block->copies) {
+  bool any_over = false;
+  for (const auto& each : block->copies) {
+    Copy& copy = *each;
     if (copy.who.warp != warp || copy.completion != event.completion) continue;
     const Mask mask = event.who.mask;
     if (bulk) copy.reading &= ~know_of(*block, warp, Part::bulk_read, mask, copy.by.epoch);
@@ -304,8 +307,11 @@ void Races::copy_waited(const CopyWaited& event) {
         know_of(*block, warp, bulk ? Part::bulk_write : Part::group_copy, mask, copy.by.epoch);
     copy.writing &= ~done;
     if (!bulk) copy.reading &= ~done;
+    any_over |= (copy.reading | copy.writing) == 0;
   }
-  std::erase_if(block->copies, [](const Copy& copy) { return !(copy.reading | copy.writing); });
+  if (any_over)
+    std::erase_if(block->copies,
+                  [](const auto& copy) { return (copy->reading | copy->writing) == 0; });
 }
 
 }  // namespace inflight::check::races

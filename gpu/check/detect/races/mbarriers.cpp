@@ -263,7 +263,8 @@ void Races::observed(Block& block, Mbarrier& m, std::uint32_t warp, Mask observe
     if ((group.lanes & observers) == 0) continue;
     const order::Row own = block.order.row();
     const order::Clock::Part known = group.view->known.loose.part(own, order::row_bits);
-    std::erase_if(block.copies, [&](Copy& copy) {
+    std::erase_if(block.copies, [&](const auto& each) {
+      Copy& copy = *each;
       if (copy.completion != Completion::thread_group) return false;
       copy.writing &= ~(order::block_of(copy.by.row) == order::block_of(own)
                             ? known.known(copy.by.row, copy.by.epoch)

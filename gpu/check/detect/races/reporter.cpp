@@ -79,8 +79,8 @@ std::vector<Party> Reporter::in_flight(const Block* block, order::Row row) const
     all.push_back({fmt::format("{}, {} bytes", at.instruction, copy.bytes), at,
                    session_.places.threads(copy.who)});
   };
-  for (const Copy& copy : block->copies)
-    if (!own || copy.who.warp == (local & (order::lanes - 1))) add(copy);
+  for (const auto& copy : block->copies)
+    if (!own || copy->who.warp == (local & (order::lanes - 1))) add(*copy);
   for (const auto& copy : block->cluster->transactions)
     if (!copy->landed) add(*copy);
   return all;

@@ -134,9 +134,9 @@ struct Block {
   }
   OwnLocations locations;
   std::unordered_map<std::uint32_t, std::unique_ptr<Mbarrier>> mbarriers;
-  Mbarrier* last_mbarrier = nullptr;      // the last that was looked up
-  std::vector<std::uint64_t> live_words;  // a bit for each 8 bytes that hold a live mbarrier
-  std::vector<Copy> copies;               // cp.async and bulk groups, in the order of issue
+  Mbarrier* last_mbarrier = nullptr;          // the last that was looked up
+  std::vector<std::uint64_t> live_words;      // a bit for each 8 bytes that hold a live mbarrier
+  std::vector<std::unique_ptr<Copy>> copies;  // cp.async and bulk groups, in the order of issue
   std::vector<RemoteUse> remote;
   std::unordered_map<std::uint32_t, Multiplies> multiplies;  // by warp
   // Threads that have exited since the cluster's last barrier.
