@@ -36,9 +36,10 @@ enum class Topic : std::uint32_t {
   undefined = 1u << 17,   // undefined_used, and Access::undefined
   hangs = 1u << 18,       // stuck, is_livelocked
   parameters = 1u << 19,  // without it, `accesses` leaves out reads of the kernel's own parameters
-  all = (1u << 20) - 1,
+  each_read = 1u << 20,   // without it, `accesses` leaves out reads that go to an Access::log
+  all = (1u << 21) - 1,
 };
-inline constexpr std::uint32_t topic_count = 20;
+inline constexpr std::uint32_t topic_count = 21;
 constexpr Topic operator|(Topic a, Topic b) {
   return static_cast<Topic>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
 }

@@ -85,7 +85,7 @@ struct Place {
 class BankConflicts : public Listener {
  public:
   explicit BankConflicts(const Session& session) : session_(session) {}
-  Topic topics() const override { return Topic::accesses | Topic::addresses; }
+  Topic topics() const override { return Topic::accesses | Topic::addresses | Topic::each_read; }
 
   void accessed(const Access& access) override {
     if (access.space != Space::shared || !access.addresses || access.ranks) return;

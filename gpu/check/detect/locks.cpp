@@ -93,6 +93,7 @@ class Locks : public PerBlock<BlockLocks> {
                         access.kind == Access::Kind::reduction;
     BlockLocks* const block = state(access.who, access.spins);
     if (!block || (!access.spins && !block->launch->words.any())) return;
+    if (access.log) access.log->refused = true;  // a thread that holds a lock learns by reading
     const WarpLocks& warp = block->warp(access.who.warp);
     for (Mask m = strong ? access.who.mask : access.who.mask & warp.holding; m != 0; m &= m - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(m));

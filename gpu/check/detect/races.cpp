@@ -27,9 +27,36 @@ Topic Races::topics() const {
          Topic::multiplies;
 }
 
+void Races::take_noted(Block& block) {
+  Who who{block.launch, block.linear};
+  block.shared.take(block.order, *block.log, [&](shadow::NotedRead& read) {
+    ++block.accesses;
+    who.instruction = read.place;
+    block.last_loads[read.warp] = {
+        read.addresses[static_cast<unsigned>(std::countr_zero(read.lanes))], read.lanes,
+        read.place};
+    read.place = block.place_of(who, session_.places);
+  });
+}
+
+Block* Races::find(std::uint64_t launch, std::uint64_t number) {
+  Block* const block = blocks_.find(launch, number);
+  if (!block || !block->log) return block;
+  take_noted(*block);
+  std::exchange(block->log, nullptr)->close();
+  return block;
+}
+
 Block* Races::block_of(const Who& who) {
-  Block* const block = blocks_.find(who.launch, who.block);
+  Block* const block = find(who.launch, who.block);
   if (block && block->cluster->pending) finish(*block->cluster);
+  return block;
+}
+
+Block* Races::block_that_reads(const Who& who) {
+  Block* const block = blocks_.find(who.launch, who.block);
+  if (!block || !block->log) return block_of(who);
+  take_noted(*block);
   return block;
 }
 

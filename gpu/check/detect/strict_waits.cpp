@@ -46,7 +46,7 @@ class StrictWaits : public PerBlock<BlockGroups> {
  public:
   explicit StrictWaits(const Session& session) : session_(session) {}
   Topic topics() const override {
-    return Topic::accesses | Topic::addresses | Topic::copies | Topic::blocks;
+    return Topic::accesses | Topic::addresses | Topic::copies | Topic::blocks | Topic::each_read;
   }
 
   void copy_issued(const CopyIssued& copy) override {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "gpu/check/events/kernel.hpp"
+#include "gpu/check/reads/read_log.hpp"
 
 namespace inflight::check {
 
@@ -65,6 +66,9 @@ struct Access {
   // Shared variables begin at 1024. CUDA reserves the bytes before, which are zero when the block
   // begins.
   const std::uint64_t* addresses = nullptr;
+  // All 32 lanes take part, and each one's bytes follow those of the lane before it. May be false
+  // even so.
+  bool in_row = false;
   const std::uint16_t* ranks = nullptr;  // [32] shared: cluster rank of the owner; null: own block
   std::uint32_t frame = 0;               // local: start of the frame of the accessing function
   Mask written = 0;                      // lanes that wrote; a failed compare-and-swap only reads
@@ -84,6 +88,10 @@ struct Access {
   // Exchange or compare-and-swap: a thread that does not read what it expects repeats it, and does
   // nothing else, until it does.
   bool spins = false;
+  // Weak load of the block's own shared memory, if no listener wants Topic::each_read. A listener
+  // may open the log, so that such loads are noted there and not reported, until it closes it. A
+  // listener that needs an event for each of them refuses that.
+  shadow::ReadLog* log = nullptr;
   Mask dropped = 0;  // weak load: lanes whose value affects nothing, because other values decide
 };
 

@@ -1,6 +1,7 @@
 // Decides which reads can be deferred.
 #include "gpu/check/shadow/deferred.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "gpu/check/shadow/shadow.hpp"
@@ -44,23 +45,39 @@ bool fit(const Access& read, Narrow& to) {
 
 }  // namespace
 
+bool DeferredReads::may_defer(const order::Block& block) const {
+  if (copied_ || written_ > block.joined() || block.in_cluster()) return false;
+  return replayed_ <= dropped_ + max_excess_replays;  // else deferring does not pay off here
+}
+
+void DeferredReads::grow() {
+  const std::size_t room = room_ == 0 ? least : 2 * room_;
+  auto more = std::make_unique_for_overwrite<NotedRead[]>(room);
+  std::copy_n(reads_.get(), count_, more.get());
+  reads_ = std::move(more), room_ = room;
+}
+
 bool DeferredReads::try_defer(const order::Block& block, std::uint32_t warp, const Access& read) {
-  if (read.strong || copied_ || written_ > block.joined() || block.in_cluster()) return false;
-  if (replayed_ > dropped_ + max_excess_replays) return false;  // deferring does not pay off here
-  if (!reads_.empty() && last_ <= block.joined()) {
-    reads_.clear();
+  if (read.strong || !may_defer(block)) return false;
+  if (count_ != 0 && last_ <= block.joined()) {
+    count_ = 0;
     ++dropped_;
   }
-  if (reads_.size() == most) return false;
-  Read& kept = reads_.emplace_back();
-  if (!fit(read, kept.addresses)) {  // few blocks have so much, filled by copies
-    reads_.pop_back();
-    return false;
-  }
+  if (count_ == most) return false;
+  if (count_ == room_) grow();
+  NotedRead& kept = reads_[count_];
+  if (!fit(read, kept.addresses)) return false;  // few blocks have so much, filled by copies
   kept.lanes = read.lanes;
   kept.bytes = read.bytes, kept.place = read.place, kept.warp = warp;
   kept.epoch = last_ = block.epoch();
+  ++count_;
   return true;
+}
+
+void DeferredReads::open(const order::Block& block, ReadLog& log) {
+  if (count_ == 0 || last_ <= block.joined() || !may_defer(block)) return;
+  if (count_ == room_ && room_ < most) grow();
+  log.next = reads_.get() + count_, log.end = reads_.get() + room_;
 }
 
 }  // namespace inflight::shadow

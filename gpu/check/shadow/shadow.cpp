@@ -106,7 +106,7 @@ void Shadow::lanes(const Actor& actor, Row row_of, Epoch epoch, const Access& ac
   // The usual case: a whole warp, a whole line.
   const std::uint64_t begin = access.addresses[0];
   if (mask == ~Mask{0} && access.bytes == line_bytes / order::lanes && begin % line_bytes == 0 &&
-      lanes_of(access.addresses, begin, access.bytes) == mask) {
+      (access.in_row || lanes_of(access.addresses, begin, access.bytes) == mask)) {
     r.lanes = mask;
     r.stride = static_cast<std::int8_t>(access.bytes);
     r.bytes = ByteMask::range(0, line_bytes);
@@ -140,7 +140,7 @@ void Shadow::lanes(const Actor& actor, Row row_of, Epoch epoch, const Access& ac
 
 void Shadow::settle(const Block& block, bool by_copy) {
   if (shared_) return;
-  deferred_.before_write(block, by_copy, [&](const DeferredReads::Read& read) {
+  deferred_.before_write(block, by_copy, [&](const NotedRead& read) {
     std::array<std::uint64_t, order::lanes> addresses;
     std::copy(read.addresses.begin(), read.addresses.end(), addresses.begin());
     std::vector<Conflict> none;  // no write of its block is unordered with it

@@ -21,6 +21,7 @@ struct Access {
   order::Scope scope = order::Scope::cta;
   bool differ = false;      // store: lanes at the same address write different values
   bool by_texture = false;  // a read that need not observe writes of its own launch
+  bool in_row = false;      // all lanes take part, and their bytes follow each other
 };
 
 // Bytes that one actor accesses: a bulk copy, or a copy by the host.
@@ -48,6 +49,13 @@ class Shadow {
   // An access by the lanes themselves.
   void access(const order::Block& block, std::uint32_t warp, const Access& access,
               std::vector<Conflict>& conflicts);
+  // Shared memory: lets `log` note the block's further weak reads, if none of them needs a check
+  // now. take() then takes them. Call it, and close the log, before any other event of the block.
+  void offer(const order::Block& block, ReadLog& log) { deferred_.open(block, log); }
+  template <class F>
+  void take(const order::Block& block, const ReadLog& log, F f) {
+    deferred_.take(block, log, f);
+  }
   // An access by cp.async copies of the lanes, in the current uncommitted group. Their row is
   // Part::group_copy.
   void copy(const order::Block& block, std::uint32_t warp, const Access& access,

@@ -43,6 +43,13 @@ bool is_shared_store(const Lowering& lo, const MemoryOperand& m) {
          (space == check::Space::global || space == check::Space::shared);
 }
 
+// Whether the block may note this access, a load from its shared memory, instead of reporting it.
+bool may_be_noted(const Lowering& lo, const MemoryOperand& m) {
+  return m.role == MemoryOperand::Role::load && m.order == check::Order::weak &&
+         m.proxy == check::Proxy::generic && m.space == ptx::Space::shared &&
+         !lo.form().clustered && !m.peeks && !m.may_drop && m.bytes != 0;
+}
+
 // Whether the instruction uses registers that a wgmma in flight may use. Moves and stores to local
 // memory do not count: compilers add them and assemblers remove them.
 bool touches_held(const Lowering& lo) {
@@ -78,8 +85,10 @@ void emit_observing(Lowering& lo) {
   if (form.synchronised) emit_synchronising(lo);
   if (!form.accessed) return;
   for (std::size_t i = 0; i < lo.what.memory.size(); ++i)
-    if (is_reported_before(lo, lo.what.memory[i]) && !is_shared_store(lo, lo.what.memory[i]))
-      lo.address(lo.operands[lo.what.memory[i].operand], emit_reporter(lo, report_accessed, i));
+    if (const MemoryOperand& m = lo.what.memory[i];
+        is_reported_before(lo, m) && !is_shared_store(lo, m))
+      lo.address(lo.operands[m.operand],
+                 emit_reporter(lo, may_be_noted(lo, m) ? report_shared_read : report_accessed, i));
 }
 
 void observe_lanes(Lowering& lo, Ref addresses) {

@@ -1,5 +1,6 @@
 // Checked access to memory by address, for everything but plain loads and stores: builtins, copies.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -56,6 +57,13 @@ BadLanes check_global(Warp& w, const Op* op, std::uint32_t mask, const std::uint
 // The lanes' addresses, from Op::a and Op::imm, in `space`. Shared addresses count modulo 2^32.
 // Inactive lanes get unspecified values.
 void lane_addresses(const Warp& w, const Op* op, ptx::Space space, std::uint64_t (&out)[lanes]);
+
+// Sets `out` to the lanes' addresses in the block's shared memory, from Op::a and Op::imm, if those
+// of the lanes in `mask` have 16 bits. False otherwise, or if the registers have 64 bits.
+bool narrow_addresses(const Warp& w, const Op* op, std::uint32_t mask,
+                      std::array<std::uint16_t, lanes>& out);
+// Whether the bytes of each lane, of all 32, follow those of the lane before it.
+bool is_row(const std::uint64_t (&addresses)[lanes], std::uint32_t bytes);
 
 // Host addresses of the lanes' bytes, for work done lane by lane.
 struct LanePlaces {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 #include "gpu/machine/instruction/observed_access.hpp"
 #include "gpu/machine/run/access.hpp"
@@ -47,6 +48,8 @@ struct Values {
   std::uint32_t silent = 0;   // lanes that write the value already there
   const check::PendingSilence* pending = nullptr;
   check::UndefinedBytes* undefined = nullptr;
+  bool in_row = false;
+  shadow::ReadLog* log = nullptr;
 };
 
 // Completes the event in place: copying it takes longer than making it.
@@ -60,6 +63,8 @@ void notify(const Warp& w, check::Access&& event, const std::uint64_t* addresses
   event.silent = values.silent & event.who.mask;
   event.pending = values.pending;
   event.undefined = values.undefined;
+  event.in_row = values.in_row && event.who.mask == all_lanes;
+  event.log = values.log;
   w.block->grid->observation->listener().accessed(event);
 }
 
@@ -70,11 +75,13 @@ std::uint32_t report_multicast(const Warp& w, const MemoryOperand& info, std::ui
                                std::uint32_t mask, const std::uint64_t* addresses,
                                const Values& values) {
   std::uint32_t others = 0;
+  Values seen = values;
+  seen.in_row = false;  // what is adjacent in the object may be apart in a device
   for (const MulticastLanes& group : multicast_lanes(w, mask, addresses, info.bytes, others))
     for (const MulticastLanes::Device& device : group.devices)
       if (device.visible)
         notify(w, access_event(w, info, instruction, check::Space::global, group.mask),
-               device.seen.data(), nullptr, values);
+               device.seen.data(), nullptr, seen);
   return others;
 }
 
@@ -187,13 +194,13 @@ const Op* report_active(Warp& w, const Op* op) {
   return op + 1;
 }
 
-// For a weak access. Op::extra: index of the memory operand. Op::a and Op::imm: its address.
-const Op* report_accessed(Warp& w, const Op* op) {
-  const Code& code = *w.frame->code;
+namespace {
+
+// A weak access. Op::extra: index of the memory operand. Op::a and Op::imm: its address. `log`:
+// where the block may note reads, else null.
+const Op* report_weak(Warp& w, const Op* op, std::uint32_t mask, shadow::ReadLog* log) {
   const MemoryOperand& info = op->what->memory[op->extra];
-  const std::uint32_t mask = observed_lanes(w, op) & info.lanes;
-  if (mask == 0) return op + 1;
-  const std::uint32_t instruction = code.first_number + op->instruction;
+  const std::uint32_t instruction = w.frame->code->first_number + op->instruction;
   const Observation& observation = *w.block->grid->observation;
   const check::Space space = check_space(info.space);
   const bool generic = info.space == Space::generic;
@@ -205,6 +212,8 @@ const Op* report_accessed(Warp& w, const Op* op) {
   operand_addresses(w, op, info, addresses);
   const bool loads = info.role == MemoryOperand::Role::load;
   Values values;
+  values.in_row = !generic && mask == all_lanes && is_row(addresses, info.bytes);
+  values.log = log;
   if (info.may_drop) values.dropped = dropped_lanes(w, op, mask);
   if (!observation.wants(check::Topic::undefined) ||
       (!loads && info.role != MemoryOperand::Role::store)) {
@@ -216,6 +225,33 @@ const Op* report_accessed(Warp& w, const Op* op) {
   values.undefined = &undefined;
   report_in_space(w, info, instruction, mask, addresses, values);
   return loads && undefined.lanes != 0 ? follow_load(w, op, undefined) : op + 1;
+}
+
+}  // namespace
+
+const Op* report_accessed(Warp& w, const Op* op) {
+  const std::uint32_t mask = observed_lanes(w, op) & op->what->memory[op->extra].lanes;
+  return mask == 0 ? op + 1 : report_weak(w, op, mask, nullptr);
+}
+
+const Op* report_shared_read(Warp& w, const Op* op) {
+  const MemoryOperand& info = op->what->memory[op->extra];
+  const std::uint32_t mask = observed_lanes(w, op) & info.lanes;
+  if (mask == 0) return op + 1;
+  shadow::ReadLog& log = w.block->reads;
+  if (log.is_open()) {
+    shadow::NotedRead& read = *log.next;
+    if (narrow_addresses(w, op, mask, read.addresses)) {
+      read.lanes = mask, read.bytes = info.bytes - info.unread;
+      read.place = w.frame->code->first_number + op->instruction, read.warp = w.index;
+      ++log.next;
+      return op + 1;
+    }
+  }
+  if (w.block->grid->observation->wants(Topic::each_read)) return report_weak(w, op, mask, nullptr);
+  const Op* const next = report_weak(w, op, mask, &log);
+  if (std::exchange(log.refused, false)) log.end = log.next;
+  return next;
 }
 
 // Performs a strong access, then reports it. Op::detail: bytes of a lane's value in its register,
@@ -266,13 +302,13 @@ namespace {
 class WeakStore final : public check::PendingSilence {
  public:
   WeakStore(Warp& w, const Op* op, const MemoryOperand& info, std::uint32_t mask,
-            const std::uint64_t* addresses)
-      : w_(w), op_(op), info_(info) {
+            const std::uint64_t* addresses, bool in_row)
+      : w_(w), op_(op), info_(info), in_row_(in_row) {
     find_store(w, op, info, mask, addresses, data_);
   }
   std::uint32_t silent_now() const override {
     const std::uint32_t others = written_by_others(data_);
-    return others | silent_lanes(w_, op_, info_, data_.mask, data_.addresses);
+    return others | silent_lanes(w_, op_, info_, data_.mask, data_.addresses, in_row_);
   }
   const StoreData& data() const { return data_; }
 
@@ -280,6 +316,7 @@ class WeakStore final : public check::PendingSilence {
   Warp& w_;
   const Op* op_;
   const MemoryOperand& info_;
+  bool in_row_;
   StoreData data_;
 };
 
@@ -294,14 +331,16 @@ const Op* report_store(Warp& w, const Op* op) {
   const bool known = info.space == Space::global || info.space == Space::generic ||
                      check_space(info.space) == check::Space::shared;
   Values values;
-  if (known) values.silent = silent_lanes(w, op, info, mask, addresses);
+  values.in_row =
+      info.space != Space::generic && mask == all_lanes && is_row(addresses, info.bytes);
+  if (known) values.silent = silent_lanes(w, op, info, mask, addresses, values.in_row);
   check::UndefinedBytes undefined;
   if (w.undefined != 0) find_stored(w, op, mask, undefined), values.undefined = &undefined;
   const std::uint32_t instruction = w.frame->code->first_number + op->instruction;
   const bool others = w.block->grid->options->workers != 1;  // host threads, of this launch
   if (known && others && (mask & ~values.silent) != 0 &&
       check_space(info.space) != check::Space::shared && can_show_store()) {
-    const WeakStore store(w, op, info, mask, addresses);
+    const WeakStore store(w, op, info, mask, addresses, values.in_row);
     const PendingStore pending(store.data());
     values.pending = &store;
     report_in_space(w, info, instruction, mask, addresses, values);

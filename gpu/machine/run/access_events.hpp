@@ -10,6 +10,9 @@ const Op* report_executed(Warp& w, const Op* op);
 const Op* report_fenced(Warp& w, const Op* op);
 const Op* report_active(Warp& w, const Op* op);
 const Op* report_accessed(Warp& w, const Op* op);
+// For a plain weak load from shared memory without a cluster: notes it in the block's log, if that
+// is open, or reports it as report_accessed does.
+const Op* report_shared_read(Warp& w, const Op* op);
 // report_store wraps a weak `st`: reports it, then performs it by Op::inner. Op::detail: bytes of a
 // lane's value in its registers. report_strong wraps a strong access: performs it by Op::inner,
 // then reports it. Op::detail: bytes of a lane's value in its register, or 0 if the values are not

@@ -32,6 +32,7 @@ void Block::start(const Dim3& at) {
   linear = (std::uint64_t{at.z} * launch.grid.y + at.y) * launch.grid.x + at.x;
   threads = alive_threads = static_cast<std::uint32_t>(launch.block.count());
   barriers.fill({});
+  reads = {};
   ended = left = launched_dependents = held = false;
   clock.start(grid->begin);
   in_step = grid->entry->makes_mbarriers && threads > lanes ? longest_in_step : 0;

@@ -13,6 +13,7 @@
 
 #include "gpu/async/timing.hpp"
 #include "gpu/check/listener.hpp"
+#include "gpu/check/reads/read_log.hpp"
 #include "gpu/machine/config/dependency.hpp"
 #include "gpu/machine/config/launch.hpp"
 #include "gpu/machine/config/limits.hpp"
@@ -143,6 +144,7 @@ struct Block {
   std::array<NamedBarrier, 16> barriers;
   std::vector<std::unique_ptr<Warp>> warps;
   std::vector<std::unique_ptr<Warpgroup>> warpgroups;  // made on first use
+  shadow::ReadLog reads;  // of its shared memory, which a listener may let it note
   LineBuffer shared_storage;
   LineBuffer values;  // Base::block
 

@@ -45,15 +45,11 @@ std::uint32_t equal_lanes(const std::byte* at, const std::byte* values) {
   return equal;
 }
 
-// The host address of a store of one element by all lanes to contiguous addresses, or null.
-const std::byte* place_of_row(Warp& w, const Op* op, const MemoryOperand& info, std::uint32_t mask,
+// The host address of a store of one element by all lanes in a row, or null.
+const std::byte* place_of_row(Warp& w, const Op* op, const MemoryOperand& info,
                               const std::uint64_t* addresses) {
   const std::uint32_t bytes = info.bytes;
-  if (mask != ~0u || op->count != 1 || op->detail != bytes || addresses[0] % bytes != 0)
-    return nullptr;
-  std::uint64_t differ = 0;
-  for (std::uint64_t l = 0; l < lanes; ++l) differ |= addresses[l] ^ (addresses[0] + l * bytes);
-  if (differ != 0) return nullptr;
+  if (op->count != 1 || op->detail != bytes || addresses[0] % bytes != 0) return nullptr;
   if (info.space == Space::global) return resolve_global(w, op, addresses[0], lanes * bytes, false);
   return check_space(info.space) == check::Space::shared
              ? resolve_shared(w, addresses[0], lanes * bytes, true)
@@ -118,8 +114,8 @@ class Leaders {
 }  // namespace
 
 std::uint32_t silent_lanes(Warp& w, const Op* op, const MemoryOperand& info, std::uint32_t mask,
-                           const std::uint64_t* addresses) {
-  if (const std::byte* const row = place_of_row(w, op, info, mask, addresses)) {
+                           const std::uint64_t* addresses, bool in_row) {
+  if (const std::byte* const row = in_row ? place_of_row(w, op, info, addresses) : nullptr) {
     if (info.bytes == 4) return equal_lanes<std::uint32_t>(row, w.at<std::byte>(op->d));
     if (info.bytes == 8) return equal_lanes<std::uint64_t>(row, w.at<std::byte>(op->d));
   }

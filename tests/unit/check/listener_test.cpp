@@ -92,7 +92,7 @@ TEST(Topics, EachIsOneBitAndAllIsTheirUnion) {
 #define X(Event, hook, topic) every = every | Topic::topic;
   INFLIGHT_CHECK_EVENTS(X)
 #undef X
-  EXPECT_EQ(every | Topic::addresses | Topic::parameters, Topic::all);
+  EXPECT_EQ(every | Topic::addresses | Topic::parameters | Topic::each_read, Topic::all);
   EXPECT_FALSE(has(Topic::copies, Topic::waits));
 }
 

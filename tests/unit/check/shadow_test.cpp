@@ -7,6 +7,7 @@
 #include <memory>
 #include <random>
 #include <set>
+#include <vector>
 
 namespace inflight {
 namespace {
@@ -112,6 +113,84 @@ TEST(ShadowMemory, FindsBytesOfBothWhateverTheShape) {
         ASSERT_TRUE(a.contains(c.address + i) && b.contains(c.address + i)) << "seed " << seed;
     }
   }
+}
+
+// Notes a read of 4 bytes by each lane, from `first` on, by instruction `place`.
+void note(shadow::ReadLog& log, std::uint32_t warp, std::uint16_t first, std::uint32_t place) {
+  ASSERT_TRUE(log.is_open());
+  shadow::NotedRead& read = *log.next++;
+  for (unsigned l = 0; l < lanes; ++l)
+    read.addresses[l] = static_cast<std::uint16_t>(first + 4 * l);
+  read.lanes = ~Mask{0}, read.bytes = 4, read.place = place, read.warp = warp;
+}
+
+class ReadLogs : public testing::Test {
+ protected:
+  // The next number of reads is noted and given places 100 higher, then the log is closed.
+  void take() {
+    memory.take(block, log, [](shadow::NotedRead& read) { read.place += 100; });
+    log.close();
+  }
+  std::vector<Conflict> access(std::uint32_t warp, std::uint64_t first, bool write) {
+    Shape s;
+    for (unsigned l = 0; l < lanes; ++l) s.at[l] = first + 4 * l;
+    std::vector<Conflict> conflicts;
+    memory.access(block, warp, {s.at.data(), ~Mask{0}, 4, 1, write}, conflicts);
+    return conflicts;
+  }
+  void meet() {
+    for (std::uint32_t w = 0; w < 2; ++w) block.arrive_and_wait(barrier, w, ~Mask{0});
+    barrier.complete();
+  }
+  Block block{{.threads = 64}, {}};
+  BarrierState barrier;
+  Shadow memory{Space::shared};
+  shadow::ReadLog log;
+};
+
+TEST_F(ReadLogs, NotedReadsConflictWithALaterWrite) {
+  access(0, 1024, false);
+  memory.offer(block, log);
+  note(log, 1, 2048, 7);
+  note(log, 0, 4096, 8);
+  take();
+  EXPECT_TRUE(access(0, 4096, true).empty());  // its own
+  const auto conflicts = access(0, 2048, true);
+  ASSERT_FALSE(conflicts.empty());
+  EXPECT_EQ(conflicts.front().earlier.place, 107u);
+  EXPECT_EQ(conflicts.front().address, 2048u);
+  EXPECT_FALSE(conflicts.front().earlier.write);
+}
+
+TEST_F(ReadLogs, ABarrierEndsThem) {
+  access(0, 1024, false);
+  memory.offer(block, log);
+  note(log, 1, 2048, 7);
+  take();
+  meet();
+  memory.offer(block, log);
+  EXPECT_FALSE(log.is_open()) << "no read since the barrier";
+  EXPECT_TRUE(access(0, 2048, true).empty());
+}
+
+TEST_F(ReadLogs, AreNotOfferedAfterAWrite) {
+  access(0, 1024, true);
+  access(1, 4096, false);
+  memory.offer(block, log);
+  EXPECT_FALSE(log.is_open());
+  meet();
+  access(1, 4096, false);
+  memory.offer(block, log);
+  EXPECT_TRUE(log.is_open());
+  log.close();
+}
+
+TEST_F(ReadLogs, GrowUpToALimit) {
+  std::size_t noted = 0;
+  for (access(0, 1024, false); memory.offer(block, log), log.is_open(); take())
+    for (; log.is_open(); ++noted) note(log, 1, 2048, 7);
+  EXPECT_EQ(noted + 1, 4096u);
+  EXPECT_FALSE(access(0, 2048, true).empty());
 }
 
 // Each lane of a warp knows only its own accesses.

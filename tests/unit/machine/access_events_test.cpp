@@ -209,6 +209,70 @@ TEST_F(AccessEvents, StoresOfWhatMemoryHoldsAreSilent) {
   EXPECT_EQ(silent.found, (std::vector<check::Mask>{0xffffffff, 1u << 5, 0xff, 0xffff}));
 }
 
+// Opens the log of each read of shared memory, for two more reads.
+class Notes : public check::Listener {
+ public:
+  explicit Notes(bool refuses, Topic more = Topic::none) : refuses_(refuses), more_(more) {}
+  Topic topics() const override { return Topic::accesses | Topic::addresses | more_; }
+  void accessed(const check::Access& e) override {
+    if (e.kind != check::Access::Kind::load) return;
+    told.push_back(e.addresses[std::countr_zero(e.who.mask)]);
+    if (!e.log) return;
+    e.log->next = reads.data(), e.log->end = reads.data() + reads.size();
+    e.log->refused = refuses_;
+  }
+  std::vector<std::uint64_t> told;
+  std::array<shadow::NotedRead, 2> reads;
+
+ private:
+  bool refuses_;
+  Topic more_;
+};
+
+class ReadLogs : public AccessEvents {
+ protected:
+  void go(Notes& notes) {
+    options.listener = &notes;
+    const Outcome o = run(link(".shared .align 16 .b8 tile[512];\n" + entry(1, R"(
+  .reg .b32 %r<8>; .reg .pred %p;
+  mov.u32 %r0, %tid.x; shl.b32 %r1, %r0, 2; mov.u32 %r2, tile; add.u32 %r1, %r1, %r2;
+  ld.shared.u32 %r3, [%r1];
+  ld.shared.u32 %r3, [%r1+128];
+  setp.ge.u32 %p, %r0, 30;
+  @%p ld.shared.u16 %r4, [tile+256];
+  ld.shared.u32 %r3, [%r1+384];
+  ld.volatile.shared.u32 %r3, [%r1];
+  ret;)")),
+                          {.block = {32, 1, 1}}, {0});
+    EXPECT_TRUE(o.ok()) << o.report;
+  }
+};
+
+TEST_F(ReadLogs, HoldWeakReadsOfSharedMemoryWhileOpen) {
+  Notes notes(false);
+  go(notes);
+  EXPECT_EQ(notes.told, (std::vector<std::uint64_t>{1024, 1024 + 384, 1024}));
+  const auto& [row, one] = notes.reads;
+  EXPECT_EQ(row.lanes, ~0u);
+  EXPECT_EQ(row.bytes, 4u);
+  EXPECT_EQ(row.warp, 0u);
+  for (std::uint32_t l = 0; l < 32; ++l) EXPECT_EQ(row.addresses[l], 1024 + 128 + 4 * l);
+  EXPECT_EQ(one.lanes, 3u << 30);
+  EXPECT_EQ(one.bytes, 2u);
+  EXPECT_EQ(one.addresses[30], 1024 + 256);
+  EXPECT_GT(one.place, row.place);
+}
+
+TEST_F(ReadLogs, HoldNothingIfAListenerNeedsEachRead) {
+  const std::vector<std::uint64_t> all{1024, 1024 + 128, 1024 + 256, 1024 + 384, 1024};
+  Notes refusing(true);
+  go(refusing);
+  EXPECT_EQ(refusing.told, all);
+  Notes asking(false, Topic::each_read);
+  go(asking);
+  EXPECT_EQ(asking.told, all);
+}
+
 TEST_F(AccessEvents, TheHeapOfAKernelIsToldWithItsThread) {
   const Lines lines = events(Topic::allocations, {.block = {2, 1, 1}}, R"(
   .reg .b64 %n; .reg .b64 %a;

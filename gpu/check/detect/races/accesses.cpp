@@ -145,7 +145,9 @@ void Races::accessed(const Access& event) {
     used.bytes -= std::exchange(used.unread, 0);
     return accessed(used);
   }
-  Block* const block = block_of(event.who);
+  const bool leaves_log = event.kind == Access::Kind::load && event.order == Order::weak &&
+                          event.space != Space::shared;
+  Block* const block = leaves_log ? block_that_reads(event.who) : block_of(event.who);
   if (!block) return;
   if (event.space == Space::constant) return constants_read(*block, event);
   const Mask all = event.who.mask & ~event.dropped, writes = all & event.written;
@@ -204,11 +206,11 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
   }
   const PlaceId place = block.place_of(event.who, session_.places);
   const auto access = [&](Mask part, bool differ = false) {
-    shadow_of(owner).access(
-        block.order, event.who.warp,
-        {event.addresses, part, event.bytes, place, write, strong || flag,
-         flag ? order::Scope::sys : scope_of(event.scope), differ, event.proxy == Proxy::texture},
-        block.conflicts);
+    shadow_of(owner).access(block.order, event.who.warp,
+                            {event.addresses, part, event.bytes, place, write, strong || flag,
+                             flag ? order::Scope::sys : scope_of(event.scope), differ,
+                             event.proxy == Proxy::texture, event.in_row},
+                            block.conflicts);
   };
   // Threads that write the same value do not conflict. Lanes that write the value of a lower lane
   // come after that one.
@@ -247,10 +249,15 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
 // The rest of touch() for a weak load, the most frequent access.
 void Races::loaded(Block& block, Block* owner, const Access& event, Mask mask) {
   const PlaceId place = block.place_of(event.who, session_.places);
-  shadow_of(owner).access(block.order, event.who.warp,
-                          {event.addresses, mask, event.bytes, place, false, false,
-                           scope_of(event.scope), false, event.proxy == Proxy::texture},
-                          block.conflicts);
+  shadow_of(owner).access(
+      block.order, event.who.warp,
+      {event.addresses, mask, event.bytes, place, false, false, scope_of(event.scope), false,
+       event.proxy == Proxy::texture, event.in_row},
+      block.conflicts);
+  if (event.log && owner == &block && !candidates_.any_at_once()) {
+    block.shared.offer(block.order, *event.log);
+    if (event.log->is_open()) block.log = event.log;
+  }
   if (block.conflicts.empty()) return;
   std::erase_if(block.conflicts, [&](const shadow::Conflict& c) {
     return has_observed(block, owner, event, c, locations_, aliases_);

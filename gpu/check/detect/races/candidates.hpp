@@ -30,6 +30,8 @@ class Candidates {
   void check_read_back(order::Row block, const Access& access, Mask mask) {
     if (any_at_once_.load(std::memory_order_relaxed)) read_back(block, access, mask);
   }
+  // Whether check_read_back() may find anything.
+  bool any_at_once() const { return any_at_once_.load(std::memory_order_relaxed); }
   // A thread of this warp updates these addresses atomically.
   void updated(order::Row block, const Access& access, Mask mask);
   // Whether any conflict is kept. Only then is mark_correct() needed.

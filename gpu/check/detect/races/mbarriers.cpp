@@ -110,7 +110,7 @@ void Races::finish(Cluster& cluster) {
 
 void Races::mbarrier(const MbarrierOp& op) {
   if (op.violation != async::Violation::none || op.op == Op::pending_count) return;
-  Block* const block = blocks_.find(op.who.launch, op.who.block);
+  Block* const block = find(op.who.launch, op.who.block);
   if (!block) return;
   if (is_wait(op) && !op.done) {
     const auto found = block->mbarriers.find(op.address);
@@ -137,7 +137,7 @@ void Races::mbarrier(const MbarrierOp& op) {
 }
 
 void Races::perform(const MbarrierOp& op) {
-  Block* const block = blocks_.find(op.who.launch, op.who.block);
+  Block* const block = find(op.who.launch, op.who.block);
   Block* const owner = block ? peer(*block, op.rank) : nullptr;
   if (!owner) return;
   Mbarrier& m = mbarrier_at(*owner, op.address);

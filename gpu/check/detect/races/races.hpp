@@ -50,8 +50,14 @@ class Races : public Listener {
  private:
   bool is_of_own_map(const shadow::Conflict& conflict) const;
   std::optional<Moment> moment(const Who& who);
-  // Performs the cluster's pending mbarrier operation. Returns null if the block is not known.
+  // Performs the cluster's pending mbarrier operation, and closes the block's log. Returns null if
+  // the block is not known.
   Block* block_of(const Who& who);
+  // The same for a weak load outside shared memory, which leaves the block's log open.
+  Block* block_that_reads(const Who& who);
+  Block* find(std::uint64_t launch, std::uint64_t block);
+  // Takes the reads that the block's log has noted.
+  void take_noted(Block& block);
   static Block* peer(const Block& block, std::uint16_t rank);
   shadow::Shadow& shadow_of(Block* owner) { return owner ? owner->shared : global_; }
   // Reports the conflicts of the last access by `block`. `access`: that access, if by threads.

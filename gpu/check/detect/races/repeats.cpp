@@ -11,6 +11,7 @@ namespace inflight::check::races {
 bool Repeats::again(const Access& access, Mask mask, bool write, order::Epoch epoch,
                     std::uint64_t changes) {
   const Mask rest = mask & (mask - 1);
+  if (access.in_row && (lanes - 1) * std::uint64_t{access.bytes} < wide) return false;
   if (rest == 0) return false;
   const int low = std::countr_zero(mask), next = std::countr_zero(rest);
   const std::uint64_t first = access.addresses[low];

@@ -132,6 +132,7 @@ struct Block {
     if (!state) state = std::make_unique<order::BarrierState>();
     return *state;
   }
+  shadow::ReadLog* log = nullptr;  // open for reads of `shared`; null: none
   OwnLocations locations;
   std::unordered_map<std::uint32_t, std::unique_ptr<Mbarrier>> mbarriers;
   Mbarrier* last_mbarrier = nullptr;          // the last that was looked up

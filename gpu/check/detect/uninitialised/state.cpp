@@ -31,6 +31,7 @@ struct Range {
 inline Range one_range(const Access& a, Mask mask) {
   if (mask != ~Mask{0}) return range_of_some(a, mask);
   const std::uint64_t begin = a.addresses[0];
+  if (a.in_row) return {begin, std::uint64_t{lanes} * a.bytes};
   const bool is_one = shadow::lanes_of(a.addresses, begin, a.bytes) == mask;
   return {begin, is_one ? std::uint64_t{lanes} * a.bytes : 0};
 }

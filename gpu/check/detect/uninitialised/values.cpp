@@ -60,6 +60,7 @@ std::uint32_t Uninitialised::number(const Access& access, UndefinedBlock& block,
 
 void Uninitialised::check_load(const Access& access, UndefinedBlock& block) {
   if (!access.undefined || access.bytes > most_bytes) return;
+  if (access.log && !block.shared.empty()) access.log->refused = true;
   const Mask partly =
       undefined_lanes(access, global_, block, access.who.mask, 0, access.bytes, Extent::any);
   if (partly == 0) return;
