@@ -21,10 +21,11 @@ std::string wait_of(Initiator initiator, bool copy_writes, std::uint32_t allowed
 
 // What must follow the wait by the copy's own thread.
 std::string published(const Pair& pair) {
-  if (pair.same_block) return fmt::format("{} before this access", block_barrier);
+  const std::string_view access = is_copy(pair.later) ? "the other copy" : "this access";
+  if (pair.same_block) return fmt::format("{} before {}", block_barrier, access);
   if (pair.same_cluster)
-    return fmt::format("a cluster barrier {} before this access", cluster_barrier);
-  return fmt::format("a release of gpu scope that this thread acquires before this access {}",
+    return fmt::format("a cluster barrier {} before {}", cluster_barrier, access);
+  return fmt::format("a release of gpu scope that the thread acquires before {} {}", access,
                      gpu_release);
 }
 
@@ -112,16 +113,17 @@ Words in_flight_words(const Conflict& c, const Pair& pair) {
 
 namespace {
 
-std::string remedy_of_early(const Pair& pair, std::string_view access) {
+std::string remedy_of_early(const Pair& pair, std::string_view access, std::string_view what) {
   if (const auto remedy = launches_remedy(pair); !remedy.empty()) return std::string(remedy);
   if (pair.same_block || pair.same_cluster)
     return fmt::format(
         "a {}, or an mbarrier on which that thread arrives and for which the issuing thread waits) "
-        "between that {} and the copy",
-        pair.same_block ? "barrier (__syncthreads()" : "cluster barrier (cluster.sync()", access);
+        "between that {} and the {}",
+        pair.same_block ? "barrier (__syncthreads()" : "cluster barrier (cluster.sync()", access,
+        what);
   return fmt::format(
-      "a release of gpu scope after that {}, which the issuing thread acquires before the copy {}",
-      access, gpu_release);
+      "a release of gpu scope after that {}, which the issuing thread acquires before the {} {}",
+      access, what, gpu_release);
 }
 
 }  // namespace
@@ -132,10 +134,11 @@ Words too_early_words(const Conflict& c, const Pair& pair) {
   const std::string_view access = c.earlier.write ? "write" : "read";
   const std::string_view end = c.later.write ? "writes to" : "reads from";
   const std::string_view weak = c.why == Why::weak_edge ? too_weak : "";
-  return {fmt::format("{} {} {} that another thread {}, and nothing orders that before the copy{}",
+  const std::string_view what = copy == Initiator::multiply ? "multiplication" : "copy";
+  return {fmt::format("{} {} {} that another thread {}, and nothing orders that before the {}{}",
                       words_of(copy).name, end, memory(pair.space),
-                      c.earlier.write ? "writes" : "reads", weak),
-          remedy_of_early(pair, access), rule_of(pair, copy)};
+                      c.earlier.write ? "writes" : "reads", what, weak),
+          remedy_of_early(pair, access, what), rule_of(pair, copy)};
 }
 
 // Lanes copy to the same bytes by one instruction.

@@ -85,8 +85,8 @@ std::string in_two_streams(const Pair& pair) {
 std::string_view launches_remedy(const Pair& pair) {
   if (overlap(pair))
     return "griddepcontrol.wait (cudaGridDependencySynchronize()) in the kernel that begins early, "
-           "before this access: in this thread, or in one with which it synchronises at a barrier "
-           "afterwards";
+           "before its access: in the thread that makes it, or in one with which that thread "
+           "synchronises at a barrier before it";
   if (nested(pair))
     return "put both into one stream of the grid, let one stream wait for an event of the other, "
            "or use cudaStreamTailLaunch for work that must follow the grid and everything that it "
