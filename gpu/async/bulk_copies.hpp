@@ -56,6 +56,7 @@ struct BulkCopy {
   // Set by the caller for observers.
   std::uint64_t tag = 0;
   std::uint32_t rank = 0, mbarrier_offset = 0;  // of the destination's mbarrier
+  std::uint32_t named_rank = 0;                 // of the mbarrier that the operand names
   std::uint64_t map_address = 0;                // the map's address in the program
   std::int64_t seen = 0;  // offset to the destination's address in multicast memory; 0: none
 };

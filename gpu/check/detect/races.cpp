@@ -106,7 +106,13 @@ void Races::report(const Who& who, Block& block, Space space, bool of_mbarrier,
   const Scene scene{who, space, &block, of_mbarrier};
   const order::Row own = order::warp_row(block.order.row(), order::Part::thread, who.warp);
   for (const shadow::Conflict& each : block.conflicts) {
-    if (is_done(each) || is_of_own_map(each)) continue;
+    if (is_done(each)) continue;
+    if (is_of_own_map(each)) {
+      // That nothing orders a later use is found by check_map_order().
+      if (each.why == shadow::Why::no_edge && each.later.write && each.earlier.row != own)
+        reporter_.map_unordered(scene, each);
+      continue;
+    }
     if (each.earlier.row == own && !each.earlier.write &&
         is_matrix(session_.places.at(each.earlier.place).instruction))
       continue;
@@ -146,6 +152,8 @@ void Races::kernel_end(const KernelEnd& event) {
     const std::lock_guard lock(mutex_);
     maps_used_.erase(maps_used_.lower_bound({event.kernel->launch, 0}),
                      maps_used_.lower_bound({event.kernel->launch + 1, 0}));
+    map_changes_.erase(map_changes_.lower_bound({event.kernel->launch, 0}),
+                       map_changes_.lower_bound({event.kernel->launch + 1, 0}));
     const auto found = running_.find(event.kernel->launch);
     if (found == running_.end()) return;
     number = found->second.number;

@@ -69,15 +69,20 @@ struct BlockMaps {
   std::uint16_t rank = 0;
   WrittenLines lines;
   std::vector<InFlight> in_flight;
-  Time released = 0;                                     // by fence.proxy.tensormap
-  std::vector<std::pair<std::uint64_t, Time>> acquired;  // by address of the map
+  Time released = 0;  // by fence.proxy.tensormap
+  struct Acquired {
+    std::uint64_t map = 0;
+    Time time = 0;
+    Time far = 0;  // with a scope of more than the block
+  };
+  std::vector<Acquired> acquired;
 };
 
 // A block's write to a map, for uses by other blocks of the launch.
 struct Change {
   Who who;
   Time time = 0;
-  bool released = false;
+  bool released = false;  // with a scope of more than the block
 };
 
 bool overlap(std::uint64_t a, std::uint64_t a_bytes, std::uint64_t b, std::uint64_t b_bytes) {
@@ -171,17 +176,23 @@ void TensorMaps::write(BlockMaps& block, const Who& who, std::uint64_t begin, st
 void TensorMaps::fenced(const Fence& fence) {
   if (!is_tensormap(fence)) return;
   const Time now = ++clock_;
+  const bool far = fence.scope > Scope::cta;  // it counts for other blocks too
   BlockMaps& block = of(fence.who);
   if (fence.order == Order::release || fence.order == Order::acq_rel) {
     block.released = now;
     const std::lock_guard lock(mutex_);
     for (auto& [line, change] : changes_)
       if (change.who.launch == fence.who.launch && change.who.block == fence.who.block)
-        change.released = true;
+        change.released |= far;
   }
   if (fence.order == Order::acquire || fence.order == Order::acq_rel) {
-    std::erase_if(block.acquired, [&](const auto& each) { return each.first == fence.address; });
-    block.acquired.emplace_back(fence.address, now);
+    const auto known = std::find_if(block.acquired.begin(), block.acquired.end(),
+                                    [&](const auto& each) { return each.map == fence.address; });
+    auto& acquired = known == block.acquired.end()
+                         ? block.acquired.emplace_back(BlockMaps::Acquired{fence.address})
+                         : *known;
+    acquired.time = now;
+    if (far) acquired.far = now;
   }
 }
 
@@ -194,10 +205,10 @@ void TensorMaps::copy_issued(const CopyIssued& copy) {
     if (const Line* const kept = block.lines.find(line);
         kept && (written.time == 0 || kept->time >= written.time))
       written = *kept;
-  Time acquired = 0;
-  for (const auto& [address, time] : block.acquired)
-    if (overlap(address, map_bytes, copy.tensor_map, map_bytes))
-      acquired = std::max(acquired, time);
+  Time acquired = 0, far = 0;
+  for (const auto& each : block.acquired)
+    if (overlap(each.map, map_bytes, copy.tensor_map, map_bytes))
+      acquired = std::max(acquired, each.time), far = std::max(far, each.far);
   if (written.time != 0) {
     const bool released = block.released > written.time;
     if (!released || acquired <= written.time)
@@ -210,7 +221,7 @@ void TensorMaps::copy_issued(const CopyIssued& copy) {
       if (found != changes_.end()) change = found->second;
     }
     if (change.time != 0 && change.who.launch == copy.who.launch &&
-        (!change.released || acquired <= change.time))
+        (!change.released || far <= change.time))
       without_fence(copy.who, change.who, copy.tensor_map, change.released);
   }
   // Copies that complete on another block's mbarrier are not followed: that block waits for them.
@@ -291,10 +302,12 @@ void TensorMaps::without_fence(const Who& user, const Who& writer, std::uint64_t
   session_.findings.add({FindingKind::tensor_map, places.of(user), places.of(writer), 2}, [&] {
     Finding finding;
     finding.kind = FindingKind::tensor_map;
-    finding.sentence =
-        fmt::format("a tensor copy uses a tensor map that the kernel has changed, without {}",
-                    released ? "an acquire fence of the tensormap proxy after the change"
-                             : "a release fence of the tensormap proxy after the change");
+    finding.sentence = fmt::format(
+        "a tensor copy uses a tensor map that {} has changed, without {} fence of the tensormap "
+        "proxy{} after the change",
+        user.block == writer.block ? "the kernel" : "another block",
+        released ? "an acquire" : "a release",
+        user.block == writer.block ? "" : " of at least cluster scope");
     finding.here = places.party(user, "uses the tensor map");
     finding.there.push_back(places.party(writer, "writes to it"));
     finding.bytes = places.bytes(user, Space::global, map, map_bytes);

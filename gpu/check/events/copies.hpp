@@ -43,6 +43,7 @@ struct CopyIssued {
   // For `transaction`: the mbarrier's shared offset, its block's rank, and the bytes it counts.
   std::uint64_t mbarrier = nothing;
   std::uint16_t mbarrier_rank = 0;
+  std::uint16_t named_rank = 0;  // of the mbarrier that the instruction names
   std::uint32_t tx_bytes = 0;
   // For a tensor copy: the generic address of its map, and the coordinates of its box.
   std::uint64_t tensor_map = 0;

@@ -119,13 +119,14 @@ class BulkRequest {
   // Sets the mbarrier that the copy completes on: at the operand's offset in the block of rank
   // `rank`.
   bool completes(std::uint32_t rank, std::uint32_t tx_bytes) {
-    const std::uint32_t offset = narrow(Name::mbarrier) & offset_mask;
+    const std::uint32_t named = narrow(Name::mbarrier), offset = named & offset_mask;
     if (!aligned(offset, async::mbarrier::alignment, Space::shared, "mbarrier")) return false;
     std::byte* at = shared(rank << rank_shift | offset, async::mbarrier::size, true, false);
     if (!at) return false;
     copy.mbarrier = reinterpret_cast<async::mbarrier::Word*>(at);
     copy.mbarrier_offset = offset;
     copy.rank = rank;
+    copy.named_rank = has(Name::ctas) ? rank : named >> rank_shift;
     copy.tx_bytes = tx_bytes;
     return true;
   }

@@ -90,6 +90,7 @@ void InFlight::issued(const BulkCopy& copy) {
   if (to_shared) {
     event.mbarrier = copy.mbarrier_offset;
     event.mbarrier_rank = event.destination_rank;
+    event.named_rank = static_cast<std::uint16_t>(copy.named_rank);
     event.tx_bytes = copy.tx_bytes;
   }
   if (is_tensor(copy)) {

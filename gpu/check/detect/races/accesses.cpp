@@ -184,6 +184,8 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
       }
   if (mask == 0) return;
   if (owner && owner != &block) used_remotely(block, *owner, event.who, mask);
+  if (!owner && write && event.bytes == map_bytes) [[unlikely]]
+    map_changed(block, event, mask);
   const bool flag =
       write && !owner && event.order == Order::weak && publishes_to_host(block, event, mask);
   const bool strong = event.order != Order::weak;
@@ -416,6 +418,9 @@ void Races::fenced(const Fence& event) {
       if (m->who.warp == event.who.warp && m->who.mask & event.who.mask) m->fenced = true;
   if (event.kind == Fence::Kind::memory)
     return block->order.fence(event.who.warp, event.who.mask, order_of(event.order), scope);
+  if (event.kind == Fence::Kind::proxy && event.address != 0 &&
+      (event.from == Proxy::tensormap || event.to == Proxy::tensormap))
+    return map_acquired(*block, event);
   if (event.kind == Fence::Kind::proxy && (event.from == Proxy::async || event.to == Proxy::async))
     block->order.proxy_fence(event.who.warp, event.who.mask,
                              !event.limited || event.space == Space::shared,

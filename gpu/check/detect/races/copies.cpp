@@ -88,7 +88,10 @@ void Races::copy_issued(const CopyIssued& event) {
   Block* const block = block_of(event.who);
   if (!block) return;
   block->repeats.forget();
-  if (event.tensor_map != 0) map_used(*block, event);
+  if (event.tensor_map != 0) {
+    check_map_order(*block, event);
+    map_used(*block, event);
+  }
   if (event.completion == Completion::thread_group)
     copy_of_threads(*block, event);
   else if (event.bytes != 0)
@@ -239,6 +242,7 @@ void Races::bulk_copy(Block& block, const CopyIssued& event) {
     if (!owner) return;
     Mbarrier& m = mbarrier_at(*owner, static_cast<std::uint32_t>(event.mbarrier));
     check_published(block, m, event.who);
+    if (event.named_rank != event.mbarrier_rank) reporter_.names_other_block(event);
     if (owner != &block) used_remotely(block, *owner, event.who, event.who.mask);
     copy->on = &m;
     copy->before_init = !m.live;

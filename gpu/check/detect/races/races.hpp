@@ -15,6 +15,8 @@
 
 namespace inflight::check::races {
 
+inline constexpr std::uint32_t map_bytes = 128;  // of a tensor map
+
 class Races : public Listener {
  public:
   explicit Races(const Session& session);
@@ -74,6 +76,10 @@ class Races : public Listener {
   void used_remotely(Block& block, Block& owner, const Who& who, Mask mask);
 
   void map_used(Block& block, const CopyIssued& event);
+  // map_order.cpp: tensor maps that their kernel changes
+  void map_changed(const Block& block, const Access& access, Mask mask);
+  void map_acquired(Block& block, const Fence& fence);
+  void check_map_order(Block& block, const CopyIssued& event);
   void copy_of_threads(Block& block, const CopyIssued& event);
   void read_by_copy(Block& block, const CopyIssued& event, PlaceId place, Mask reading, bool whole);
   void bulk_copy(Block& block, const CopyIssued& event);
@@ -130,6 +136,15 @@ class Races : public Listener {
     std::map<std::uint64_t, PlaceId> places;  // by address
   };
   HostReads host_reads_;
+  // The last change of each, by tensormap.replace or tensormap.cp_fenceproxy.
+  struct MapChange {
+    Who who;
+    order::Row row = 0;
+    order::Epoch epoch = 0;
+  };
+  std::map<std::pair<std::uint64_t, std::uint64_t>, MapChange> map_changes_;
+  std::atomic<bool> maps_change_{false};  // some launch has changed a map
+  std::optional<MapChange> map_change(const Block& block, const Who& who, std::uint64_t map);
 };
 
 order::Order order_of(Order order);

@@ -39,7 +39,7 @@ std::string_view host_work(std::string_view call) {
   return call.starts_with("cudaMemcpy") ? a_copy : of_library;
 }
 
-enum Rule : std::uint64_t { conflicting, not_published, lives_there };
+enum Rule : std::uint64_t { conflicting, not_published, lives_there, named_elsewhere, map_order };
 
 }  // namespace
 
@@ -128,7 +128,7 @@ bool Reporter::repeats(const Scene& scene, const Conflict& c) const {
 }
 
 // A pair is reported in one order, whichever came first in this run: the access before the copy,
-// and of two accesses the one later in the source.
+// and of two accesses, or two copies that write, the one later in the source.
 bool Reporter::is_swapped(const Scene& scene, const Conflict& c, FindingKind kind) const {
   if (c.why == shadow::Why::by_texture) return false;
   const Pair pair = pair_of(scene, c);
@@ -140,6 +140,8 @@ bool Reporter::is_swapped(const Scene& scene, const Conflict& c, FindingKind kin
     return pair.later == Initiator::multiply && kind == FindingKind::source_modified_in_flight;
   if (is_copy(pair.later) != is_copy(pair.earlier))
     return is_copy(pair.later) && kind != FindingKind::missing_proxy_fence;
+  // The kind tells which of two copies is in flight, unless both write.
+  if (is_copy(pair.later) && c.earlier.write != c.later.write) return false;
   return later_in_source(session_.places.at(c.earlier.place), session_.places.at(c.later.place));
 }
 
@@ -234,6 +236,70 @@ void Reporter::used_beside_inval(const Who& user, const Who& by, const Mbarrier&
         "mbarrier";
     return finding;
   });
+}
+
+void Reporter::names_other_block(const CopyIssued& copy) {
+  session_.findings.add(
+      {FindingKind::barrier_misuse, line_of(place_of(copy.who)), no_place, named_elsewhere}, [&] {
+        Finding finding;
+        finding.kind = FindingKind::barrier_misuse;
+        finding.sentence = fmt::format(
+            "a copy into the shared memory of one block of the cluster (rank {}) names the "
+            "mbarrier of another (rank {}): an H200 counts it on the mbarrier at the same offset "
+            "in the block that it writes to",
+            copy.destination_rank, copy.named_rank);
+        finding.here = session_.places.party(copy.who, "issues the copy");
+        finding.bytes = bytes_of(copy.who, Space::shared, copy.mbarrier, 8);
+        finding.remedy =
+            "take both the destination and the mbarrier from the block that receives the data "
+            "(mapa, cluster.map_shared_rank() with the same rank), and wait in that block";
+        finding.rule =
+            "PTX ISA, st.async, red.async: the address and the mbarrier must be in the shared "
+            "memory of the same block";
+        return finding;
+      });
+}
+
+Finding Reporter::map_finding(Party user, Party writer, const Bytes& bytes, bool early_fence) {
+  Finding finding;
+  finding.kind = FindingKind::tensor_map;
+  finding.sentence =
+      early_fence
+          ? "a tensor copy uses a tensor map that the kernel has changed, without an acquire fence "
+            "of the tensormap proxy after the change"
+          : "a tensor copy uses a tensor map that the kernel changes, and nothing orders the two";
+  user.did = "uses the tensor map";
+  writer.did = "writes to it";
+  finding.here = std::move(user);
+  finding.there.push_back(std::move(writer));
+  finding.bytes = bytes;
+  finding.remedy =
+      "after the change, a barrier, or a flag with a release and an acquire of gpu scope between "
+      "blocks; then fence.proxy.tensormap::generic.acquire.gpu [map], 128, and then the copy";
+  finding.rule = "PTX ISA, membar, fence.proxy; Memory Consistency Model: Causality Order";
+  return finding;
+}
+
+void Reporter::map_unordered(const Who& user, const Who& writer, std::uint64_t map,
+                             bool early_fence) {
+  const PlaceId use = place_of(user), change = place_of(writer);
+  // The detector tensor_maps reports the fence if it came before the change in this run.
+  constexpr std::uint64_t without_fence = 2;
+  const FindingKey key =
+      early_fence ? FindingKey{FindingKind::tensor_map, use, change, without_fence}
+                  : FindingKey{FindingKind::tensor_map, line_of(use), line_of(change), map_order};
+  session_.findings.add(key, [&] {
+    return map_finding(session_.places.party(user, ""), session_.places.party(writer, ""),
+                       bytes_of(user, Space::global, map, 128), early_fence);
+  });
+}
+
+void Reporter::map_unordered(const Scene& scene, const Conflict& c) {
+  session_.findings.add(
+      {FindingKind::tensor_map, line_of(c.earlier.place), line_of(c.later.place), map_order}, [&] {
+        return map_finding(party(scene, c.earlier, false, ""), party(scene, c.later, true, ""),
+                           bytes_of(scene.who, Space::global, c.address, 128), false);
+      });
 }
 
 void Reporter::overwritten(const Who& who, const Mbarrier& m, std::uint64_t address,

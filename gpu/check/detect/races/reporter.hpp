@@ -31,6 +31,12 @@ class Reporter {
   void unpublished(const Who& who, const Mbarrier& mbarrier, bool other_block);
   // Nothing orders the use of the mbarrier before its invalidation.
   void used_beside_inval(const Who& user, const Who& by, const Mbarrier& mbarrier);
+  // The mbarrier that a copy names is not in the block that it writes to.
+  void names_other_block(const CopyIssued& copy);
+  // A kernel changes a tensor map, and nothing orders that and `user`, its copy that uses the map.
+  // `early_fence`: the fence that acquires it is not ordered after the change, though the copy is.
+  void map_unordered(const Who& user, const Who& writer, std::uint64_t map, bool early_fence);
+  void map_unordered(const Scene& scene, const shadow::Conflict& conflict);
   // A store or copy writes bytes of a live mbarrier.
   void overwritten(const Who& who, const Mbarrier& mbarrier, std::uint64_t address,
                    std::uint64_t bytes);
@@ -42,6 +48,7 @@ class Reporter {
   void peer_exited(const Who& who, std::uint16_t rank);
 
  private:
+  Finding map_finding(Party user, Party writer, const Bytes& bytes, bool early_fence);
   // Whether both are one execution of a bulk store that each lane of a warp issues, all with the
   // same data.
   bool repeats(const Scene& scene, const shadow::Conflict& conflict) const;

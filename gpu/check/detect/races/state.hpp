@@ -164,6 +164,15 @@ struct Block {
   BulkIssue bulk_issue;
   std::array<std::uint64_t, 8> maps{};  // the last tensor maps that its copies have used
   std::size_t map_count = 0;
+  // The fence that acquires a tensor map which another warp has changed: the first that comes after
+  // the change, or the last that does not.
+  struct MapFence {
+    std::uint64_t map = 0;
+    order::Row row = 0;  // of the change
+    order::Epoch epoch = 0;
+    bool ordered = false;
+  };
+  std::vector<MapFence> map_fences;
   // A cache of the places of instructions, large enough for an unrolled loop.
   struct Known {
     std::uint32_t instruction = nothing;
