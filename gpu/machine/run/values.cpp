@@ -36,7 +36,8 @@ constexpr BlockValue block_values[] = {
     {Special::nctaid_x, [](const Block& b) { return b.grid->launch->grid.x; }},
     {Special::nctaid_y, [](const Block& b) { return b.grid->launch->grid.y; }},
     {Special::nctaid_z, [](const Block& b) { return b.grid->launch->grid.z; }},
-    {Special::nwarpid, [](const Block& b) { return std::uint32_t(b.warps.size()); }},
+    {Special::nwarpid,
+     [](const Block& b) { return b.grid->limits->max_threads_per_multiprocessor / lanes; }},
     {Special::smid, multiprocessor, true},
     {Special::nsmid,
      [](const Block& b) {
