@@ -23,7 +23,7 @@ class Blocks {
     if (last.is(turn(), launch, number)) return *last.state;
     Shard& shard = shard_of(launch, number);
     const std::lock_guard lock(shard.mutex);
-    Entry& entry = shard.entries[{launch, number}];
+    Entry& entry = shard.entry({launch, number});
     if (!entry.state) entry.state = make();
     last = {turn(), launch, number, entry.state.get()};
     return *entry.state;
@@ -55,7 +55,7 @@ class Blocks {
     const auto found = shard.entries.find({launch, number});
     if (found == shard.entries.end() || ++found->second.ended < blocks) return;
     gone = std::move(found->second.state);
-    shard.entries.erase(found);
+    shard.spare = shard.entries.extract(found);
     if (remembered().is(turn(), launch, number)) remembered() = {};
   }
   // Differs for each Blocks and after each launch.
@@ -95,9 +95,17 @@ class Blocks {
     std::shared_ptr<State> state;
     std::uint32_t ended = 0;  // number of its blocks that have ended
   };
+  using Entries = std::unordered_map<Key, Entry, Hash>;
   struct Shard {
     std::mutex mutex;
-    std::unordered_map<Key, Entry, Hash> entries;
+    Entries entries;
+    typename Entries::node_type spare;  // of an entry that was removed
+    Entry& entry(const Key& key) {
+      if (!spare) return entries[key];
+      spare.key() = key, spare.mapped() = {};
+      const auto placed = entries.insert(std::move(spare));
+      return placed.position->second;
+    }
   };
   Shard& shard_of(std::uint64_t launch, std::uint64_t number) {
     return shards_[(launch + number) % shards_.size()];

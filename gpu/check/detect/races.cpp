@@ -32,7 +32,7 @@ void Races::take_noted(Block& block) {
   block.shared.take(block.order, *block.log, [&](shadow::NotedRead& read) {
     ++block.accesses;
     who.instruction = read.place;
-    block.last_loads[read.warp] = {
+    block.warps[read.warp].last_load = {
         read.addresses[static_cast<unsigned>(std::countr_zero(read.lanes))], read.lanes,
         read.place};
     read.place = block.place_of(who, session_.places);

@@ -59,7 +59,8 @@ bool has_observed(const Block& block, Block* owner, const Access& event,
     if (conflict.address < own || conflict.address >= own + event.bytes) continue;
     const std::uint64_t address = owner ? own : aliases.at(own), key = key_of(owner, address);
     const auto has_read = [&](const order::Location& at) {
-      return std::any_of(block.last_reads.begin(), block.last_reads.end(), [&](const auto& read) {
+      return std::any_of(block.warps.begin(), block.warps.end(), [&](const Block::Warp& warp) {
+        const Block::LastRead& read = warp.last_read;
         return read.location == key && read.writes == at.writes() &&
                (!far || read.scope >= order::Scope::gpu);
       });
@@ -193,8 +194,8 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
   if (!owner && write && !strong) block.order.stored(event.who.warp, mask);
   if (!write) candidates_.check_read_back(block.order.row(), event, mask);
   if (!write && !strong)
-    block.last_loads[event.who.warp] = {event.addresses[std::countr_zero(mask)], mask,
-                                        event.who.instruction};
+    block.warps[event.who.warp].last_load = {event.addresses[std::countr_zero(mask)], mask,
+                                             event.who.instruction};
   if (event.peeks && !write) peeked(block, event.who);
   if (!owner && !strong &&
       block.repeats.again(event, mask, write, block.order.epoch(),
@@ -276,7 +277,7 @@ void Races::peeked(Block& block, const Who& who) {
 
 // The warp's last weak load may be that of a lane whose own atomic this is.
 void Races::check_load_before_atomic(Block& block, const Access& atomic, Mask mask) {
-  const Block::LastLoad& load = block.last_loads[atomic.who.warp];
+  const Block::LastLoad& load = block.warps[atomic.who.warp].last_load;
   const Mask first = load.lanes & -load.lanes & mask;
   if (first == 0 || atomic.addresses[std::countr_zero(first)] != load.address) return;
   Who who = atomic.who;
@@ -303,7 +304,7 @@ bool Races::publishes_to_host(const Block& block, const Access& event, Mask mask
 // The host's polling accesses are not observed. So each side counts as having observed what the
 // other wrote.
 void Races::acquire_from_host(Block& block, const Access& event, Mask mask) {
-  Block::AcquiredFromHost& acquired = block.acquired_from_host[event.who.warp];
+  Block::AcquiredFromHost& acquired = block.warps[event.who.warp].acquired_from_host;
   if (const std::uint64_t news = host_.news(); acquired.news != news) acquired = {0, news};
   if ((mask & ~acquired.lanes) == 0 || !host_.is_shared(event.addresses[std::countr_zero(mask)]))
     return;
@@ -314,7 +315,7 @@ void Races::acquire_from_host(Block& block, const Access& event, Mask mask) {
 void Races::publish_to_host(Block& block, const Access& event, Mask mask) {
   const bool is_release = releases(order_of(event.order));
   const std::uint32_t warp = event.who.warp;
-  Block::PublishedToHost& published = block.published_to_host[warp];
+  Block::PublishedToHost& published = block.warps[warp].published_to_host;
   for (const auto& group : block.order.groups(warp)) {
     const Mask lanes = group.lanes & mask;
     const auto fence = system_fence(*group.view);
@@ -362,7 +363,7 @@ void Races::synchronise(Block& block, Block* owner, const Access& event, Mask ma
     const auto act = [&](order::Location& at) {
       if (!write) {
         const Block::LastRead now{key, at.writes(), same, order, scope};
-        if (std::exchange(block.last_reads[warp], now) != now)
+        if (std::exchange(block.warps[warp].last_read, now) != now)
           block.order.strong_reads(warp, same, key, at, order, scope);
       } else if (before) {
         if (read) block.order.strong_read(warp, lane, key, at, order, scope);

@@ -46,7 +46,7 @@ void Races::barrier(const Barrier& event) {
   order::BarrierState& state = block->barrier(event.id);
   if (event.step == Step::complete) {
     candidates_.barrier(block->order.row());
-    std::fill(block->last_loads.begin(), block->last_loads.end(), Block::LastLoad{});
+    for (Block::Warp& warp : block->warps) warp.last_load = {};
     block->barrier_without_exited |= block->some_ended && event.expected == 0;
     return state.complete();
   }
@@ -59,7 +59,7 @@ void Races::collective(const Collective& event) {
   Block* const block = block_of(event.who);
   if (!block || event.kind == Kind::elect || event.kind == Kind::activemask) return;
   // Collectives that exchange values also count as ordering memory: cooperative groups rely on it.
-  std::uint32_t& last = block->last_sync[event.who.warp];
+  std::uint32_t& last = block->warps[event.who.warp].last_sync;
   const bool news = block->order.groups(event.who.warp).size() > 1 || last != block->accesses;
   if (event.kind == Kind::sync || news) block->order.warp_sync(event.who.warp, event.who.mask);
   if (event.who.mask == block->order.live(event.who.warp)) last = block->accesses;

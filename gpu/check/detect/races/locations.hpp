@@ -4,7 +4,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -56,7 +55,7 @@ class OwnLocations {
     if (page >= pages_.size()) pages_.resize(page + 1);
     if (!pages_[page]) pages_[page] = std::make_unique<Page>();
     order::Location*& found = (*pages_[page])[address % page_bytes];
-    if (!found) found = &all_.emplace_back();
+    if (!found) found = all_.emplace_back(std::make_unique<order::Location>()).get();
     return *found;
   }
 
@@ -64,7 +63,7 @@ class OwnLocations {
   static constexpr std::uint64_t page_bytes = 128;
   using Page = std::array<order::Location*, page_bytes>;
   std::vector<std::unique_ptr<Page>> pages_;
-  std::deque<order::Location> all_;
+  std::vector<std::unique_ptr<order::Location>> all_;
 };
 
 }  // namespace inflight::check::races

@@ -115,12 +115,7 @@ struct Cluster {
 
 struct Block {
   Block(const order::Block::Shape& shape, const order::Knowledge& start)
-      : order(shape, start),
-        last_reads(order.warps()),
-        last_loads(order.warps()),
-        acquired_from_host(order.warps()),
-        published_to_host(order.warps()),
-        last_sync(order.warps()) {}
+      : order(shape, start), warps(order.warps()) {}
   std::uint64_t launch = 0, linear = 0;
   std::uint16_t rank = 0;
   std::shared_ptr<Cluster> cluster;
@@ -187,8 +182,9 @@ struct Block {
   Repeats repeats;
   Constants constants;
   bool ended = false;
-  std::uint32_t accesses = 0;  // so far, of all threads
-  // Each warp's last strong read, because polling repeats the same read.
+  std::uint32_t accesses = 0;        // so far, of all threads
+  std::vector<std::uint32_t> peeks;  // instructions known to candidates_
+  // A warp's last strong read, because polling repeats the same read.
   struct LastRead {
     std::uint64_t location = 0, writes = 0;
     order::Mask lanes = 0;
@@ -196,28 +192,30 @@ struct Block {
     order::Scope scope = order::Scope::cta;
     bool operator==(const LastRead&) const = default;
   };
-  std::vector<LastRead> last_reads;
-  // Each warp's last weak load since the last barrier of the block.
+  // A warp's last weak load since the last barrier of the block.
   struct LastLoad {
     std::uint64_t address = 0;  // of the first lane
     order::Mask lanes = 0;
     std::uint32_t instruction = nothing;
   };
-  std::vector<LastLoad> last_loads;
-  std::vector<std::uint32_t> peeks;  // instructions known to candidates_
-  // For each warp, the lanes that have acquired what the host last published (HostOrder::news), and
-  // those that have published to the host what they did before a fence.
+  // The lanes that have acquired what the host last published (HostOrder::news).
   struct AcquiredFromHost {
     order::Mask lanes = 0;
     std::uint64_t news = 0;
   };
-  std::vector<AcquiredFromHost> acquired_from_host;
+  // The lanes that have published to the host what they did before a fence.
   struct PublishedToHost {
     std::shared_ptr<const order::Patterns::Fence> fence;
     order::Mask lanes = 0;
   };
-  std::vector<PublishedToHost> published_to_host;
-  std::vector<std::uint32_t> last_sync;  // by warp: `accesses` when its lanes last synchronised
+  struct Warp {
+    LastRead last_read;
+    LastLoad last_load;
+    AcquiredFromHost acquired_from_host;
+    PublishedToHost published_to_host;
+    std::uint32_t last_sync = 0;  // `accesses` when its lanes last synchronised
+  };
+  std::vector<Warp> warps;
 
   void set_live(const Mbarrier& m, bool live);
   // The live mbarrier in these bytes, or null.
