@@ -66,7 +66,7 @@ inline bool known_good(Warp& w, const Op* op, Address low, Address high, std::ui
                        bool writes) {
   const Worker::CachedExtent& known = w.worker->cached(op);
   const Extent& e = known.extent;
-  return known.stamp == w.worker->stamp(*w.block->grid->memory) && low >= e.low && high < e.high &&
+  return w.worker->is_valid(known, *w.block->grid->memory) && low >= e.low && high < e.high &&
          e.high - high >= bytes && (!writes || e.writable);
 }
 

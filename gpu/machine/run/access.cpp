@@ -119,15 +119,15 @@ namespace {
 [[gnu::noinline]] bool find_extent(Warp& w, const Op* op, std::uint64_t address, std::uint32_t size,
                                    bool writing) {
   const Grid& grid = *w.block->grid;
-  const std::uint64_t stamp = w.worker->stamp(*grid.memory);
-  Extent e = look_up(grid, address, stamp % Worker::launch_step);
+  const std::uint64_t now = grid.memory->generation();
+  Extent e = look_up(grid, address, now);
   if (!holds(e, address, size, writing)) return false;
   ++w.worker->lookups;
   if (writing)
     note_writing(w, e);
   else
     e.writable = false;  // so that a first write through this cache slot comes here
-  w.worker->cached(op) = {e, stamp};
+  w.worker->cached(op) = {e, w.worker->launch, now};
   return true;
 }
 
@@ -135,7 +135,7 @@ namespace {
 [[gnu::always_inline]] inline bool holds_global(Warp& w, const Op* op, std::uint64_t address,
                                                 std::uint32_t size, bool writing) {
   const Worker::CachedExtent& known = w.worker->cached(op);
-  if (known.stamp == w.worker->stamp(*w.block->grid->memory) &&
+  if (w.worker->is_valid(known, *w.block->grid->memory) &&
       holds(known.extent, address, size, writing)) [[likely]]
     return true;
   return find_extent(w, op, address, size, writing);

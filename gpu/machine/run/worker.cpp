@@ -17,7 +17,7 @@ std::unique_ptr<Worker>& kept_worker() { return host::of_this_thread<KeptWorker>
 
 WorkerOfThread::WorkerOfThread() : worker_(std::move(kept_worker())) {
   if (!worker_) worker_ = std::make_unique<Worker>();
-  worker_->begin_launch();
+  ++worker_->launch;
 }
 
 WorkerOfThread::~WorkerOfThread() { kept_worker() = std::move(worker_); }

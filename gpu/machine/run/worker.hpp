@@ -13,21 +13,20 @@ struct Worker {
   // The last extent in which each memory op found its address, by a hash of the op's address.
   struct CachedExtent {
     Extent extent;
-    std::uint64_t stamp = 0;
+    std::uint64_t launch = 0, generation = 0;
   };
   static constexpr unsigned extents = 256;
   std::array<CachedExtent, extents> cache;
   CachedExtent& cached(const Op* op) {
     return cache[(reinterpret_cast<std::uintptr_t>(op) / sizeof(Op)) % extents];
   }
-  // A cached extent is valid while its stamp is this: for one launch, and until the next change to
-  // the memory's allocations. To clear the cache for each launch would take longer than many a
-  // block.
-  std::uint64_t stamp(const Memory& memory) const { return launch + memory.generation(); }
-  void begin_launch() { launch += launch_step; }
+  // A cached extent is valid for one launch, and until the next change to the memory's allocations.
+  // To clear the cache for each launch would take longer than many a block.
+  bool is_valid(const CachedExtent& each, const Memory& memory) const {
+    return each.launch == launch && each.generation == memory.generation();
+  }
 
-  static constexpr std::uint64_t launch_step = std::uint64_t{1} << 40;  // above all generations
-  std::uint64_t launch = launch_step;
+  std::uint64_t launch = 1;   // counts the worker's launches
   std::uint64_t lookups = 0;  // extents that `cache` lacked
   bool give_up = false;       // try_wait returns false instead of waiting on
 };
