@@ -40,6 +40,8 @@ struct StreamEdge {
   // launch: the preceding kernel let this one begin before its own end, so this one comes after it
   // only where it has waited (griddepcontrol). step_after: the edge permits that.
   bool dependent = false;
+  // launch: it may begin before the end of the preceding kernel, whether or not that lets it.
+  bool programmatic = false;
 };
 
 // The host, or a copy in a stream, accesses memory: `rows` rows of `bytes` bytes each.

@@ -30,6 +30,7 @@ void Streams::begin(Id stream, std::uint64_t work) {
     s.learn(s.submitted.front().knows);
     s.submitted.pop_front();
   }
+  s.work = work;
 }
 
 void Streams::step(Id stream, std::uint64_t number) {
@@ -37,7 +38,7 @@ void Streams::step(Id stream, std::uint64_t number) {
   if (s.step)
     s.steps[s.step] = s;
   else
-    s.base = s;
+    s.base = s, s.base.alone = s.base.now;
   static_cast<Now&>(s) = s.base;
   s.step = number;
 }
@@ -47,12 +48,14 @@ void Streams::step_after(Id stream, std::uint64_t other, bool dependent) {
   const Now& done = s.steps[other];
   s.now.join(done.now);
   s.before.join(dependent ? done.before : done.now);
+  s.alone.join(dependent ? done.alone : done.now);
   if (dependent && done.lets == Now::Lets::once_waited) s.before.join(done.waited);
 }
 
 void Streams::end(Id stream, std::uint64_t work) {
   Stream& s = streams_[stream];
   for (const auto& [number, each] : s.steps) s.learn(each.now);
+  if (s.step) s.alone = s.now;
   s.steps.clear();
   s.step = 0;
   if (s.ended.size() == kept) s.ended.pop_front();
@@ -70,16 +73,24 @@ void Streams::after(Id stream, Id other, std::uint64_t other_work) {
   streams_[stream].learn(known);
 }
 
-Streams::Launch Streams::launch(Id stream, bool dependent) {
+Streams::Launch Streams::launch(Id stream, bool dependent, bool programmatic) {
   Stream& s = streams_[stream];
-  if (!dependent)
+  const bool behind_one = programmatic && (s.step || s.work == s.last_work + 1);
+  if (!dependent && behind_one) {
+    s.before = s.alone;
+    dependent = !s.before.order.includes(s.now.order);
+  } else if (!dependent) {
     s.before = s.now;
-  else if (s.lets == Now::Lets::once_waited)
+  } else if (s.lets == Now::Lets::once_waited) {
     s.before.join(s.waited);
+  }
   Launch l{number(), s.before, {}, dependent};
   if (dependent) dependents_[l.number] = l.waited = s.now;
   s.last = l.number, s.waited = l.waited, s.lets = Now::Lets::unknown;
+  s.last_work = s.work;
   publish_end(s.now, l.number);
+  s.alone = l.knows;
+  publish_end(s.alone, l.number);
   return l;
 }
 
@@ -93,7 +104,9 @@ void Streams::learnt(Id stream, std::uint32_t launch, const Knowledge& more) {
   const auto join = [&](Knowledge& to) {
     if (follows(to, launch)) to.join(more);
   };
-  const auto join_all = [&](Now& to) { join(to.now), join(to.before), join(to.waited); };
+  const auto join_all = [&](Now& to) {
+    for (Knowledge* const each : {&to.now, &to.before, &to.waited, &to.alone}) join(*each);
+  };
   Stream& s = streams_[stream];
   join_all(s);
   for (auto& [number, each] : s.steps) join_all(each);
@@ -103,6 +116,11 @@ void Streams::learnt(Id stream, std::uint32_t launch, const Knowledge& more) {
 Knowledge Streams::waited(std::uint32_t launch) const {
   const auto found = dependents_.find(launch);
   return found == dependents_.end() ? Knowledge{} : found->second;
+}
+
+void Streams::has_waited(Id stream, std::uint32_t launch) {
+  Stream& s = streams_[stream];
+  if (s.last == launch) s.alone.join(s.waited);
 }
 
 Streams::Launch Streams::child(Id stream, const Knowledge& knows) {

@@ -43,8 +43,10 @@ class Streams {
   // A kernel or copy in the current piece of work. Past launch_limit the last number is used again,
   // which hides conflicts among those launches.
   // `dependent`: it may begin before the preceding kernel has ended (griddepcontrol), and then
-  // comes after what that kernel comes after.
-  Launch launch(Id stream, bool dependent = false);
+  // comes after what that kernel comes after. `programmatic`: it need only wait for the end of the
+  // kernel right in front, which may come before the end of earlier ones if none of its threads
+  // has waited for them.
+  Launch launch(Id stream, bool dependent = false, bool programmatic = false);
   // A thread of that launch lets the next launch begin. `has_waited`: that thread had waited for
   // the preceding kernels. If all such threads had, the next launch comes after those kernels.
   void launch_dependents(Id stream, std::uint32_t launch, bool has_waited);
@@ -53,6 +55,8 @@ class Streams {
   void learnt(Id stream, std::uint32_t launch, const Knowledge& more);
   // What threads of a dependent launch know that wait for the preceding kernels now.
   Knowledge waited(std::uint32_t launch) const;
+  // A thread of that dependent launch has waited for the preceding kernels.
+  void has_waited(Id stream, std::uint32_t launch);
   // A launch has ended.
   void ended(std::uint32_t launch) { dependents_.erase(launch); }
   // A launch by a kernel in the current piece of work. Its threads begin with `knows`.
@@ -82,10 +86,14 @@ class Streams {
     std::uint32_t last = 0;
     Knowledge waited;
     enum class Lets : std::uint8_t { unknown, once_waited, early } lets = Lets::unknown;
-    void learn(const Knowledge& more) { now.join(more), before.join(more); }
+    // What is known at its end even if earlier kernels have not ended, and the piece of work.
+    Knowledge alone;
+    std::uint64_t last_work = 0;
+    void learn(const Knowledge& more) { now.join(more), before.join(more), alone.join(more); }
   };
   struct Stream : Now {
     std::deque<Known> submitted, ended;
+    std::uint64_t work = 0;  // the piece of work that began last
     // Of a graph: what its first steps know, the current step, and the earlier ones.
     Now base;
     std::uint64_t step = 0;

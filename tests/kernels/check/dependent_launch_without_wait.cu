@@ -49,6 +49,13 @@ __global__ void passes_on_too_early(int* other) {
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
   other[threadIdx.x] = 0;
 }
+// Neither waits nor lets the next kernel begin, which may then overlap with the kernel before both.
+__global__ void stands_by(int* other) { other[threadIdx.x] = 0; }  // [stands_by]
+// Lets nobody begin, but ends only after the kernel before it.
+__global__ void waits_alone(int* other) {
+  if (threadIdx.x == 0) asm volatile("griddepcontrol.wait;" ::: "memory");
+  other[threadIdx.x] = 0;
+}
 __global__ void reads_other(const int* data, int* out) {
   out[threadIdx.x] = data[threadIdx.x ^ 1];  // [reads_other]
 }
@@ -82,14 +89,31 @@ void pair() {
   });
 }
 
-template <void between(int*), void reader(const int*, int*), bool reads_data = true>
+template <void between(int*), void reader(const int*, int*), bool reads_data = true,
+          void first(int*) = writes, int times = 1>
 void over_two() {
   Buffer<int> data(64), other(64), out(64);
   in_a_stream([&](cudaStream_t stream) {
     const Launch launch(stream);
+    CHECK(cudaLaunchKernelEx(&launch.config, first, (int*)data));
+    for (int i = 0; i < times; ++i) CHECK(cudaLaunchKernelEx(&launch.config, between, (int*)other));
+    CHECK(cudaLaunchKernelEx(&launch.config, reader, (const int*)(reads_data ? data : other),
+                             (int*)out));
+  });
+}
+// The third launch does not permit an early begin, or an event lies in front of it.
+template <bool event>
+void then_in_order() {
+  Buffer<int> data(64), other(64), out(64);
+  in_a_stream([&](cudaStream_t stream) {
+    const Launch launch(stream);
+    cudaEvent_t between;
+    CHECK(cudaEventCreate(&between));
     CHECK(cudaLaunchKernelEx(&launch.config, writes, (int*)data));
-    CHECK(cudaLaunchKernelEx(&launch.config, between, (int*)other));
-    CHECK(cudaLaunchKernelEx(&launch.config, reader, (const int*)(reads_data ? data : other), (int*)out));
+    CHECK(cudaLaunchKernelEx(&launch.config, stands_by, (int*)other));
+    if (event) CHECK(cudaEventRecord(between, stream));
+    if (event) CHECK(cudaLaunchKernelEx(&launch.config, reads, (const int*)data, (int*)out));
+    else reads<<<1, 64, 0, stream>>>(data, out);
   });
 }
 // The launches of `launches` as a graph.
@@ -148,11 +172,21 @@ int main(int argc, char** argv) {
                    {"over_one", over_two<passes_on_in_turn, reads_other, false>},
                    {"graph_over_two", graph_over_two<passes_on>},
                    {"graph", graph<reads>},
+                   {"over_one_that_stands_by", over_two<stands_by, reads>},
+                   {"over_two_that_stand_by", over_two<stands_by, reads, true, writes, 2>},
+                   {"graph_over_one_that_stands_by", graph_over_two<stands_by>},
                    {"twin", pair<writes, waits_and_reads>},
                    {"implicit", pair<lets_nobody_begin, reads>},
                    {"over_two_twin", over_two<passes_on, waits_and_reads>},
                    {"over_two_in_turn", over_two<passes_on_in_turn, reads>},
                    {"graph_over_two_in_turn", graph_over_two<passes_on_in_turn>},
+                   {"over_one_that_waits_alone", over_two<waits_alone, reads>},
+                   {"graph_over_one_that_waits_alone", graph_over_two<waits_alone>},
+                   {"over_one_that_stands_by_twin", over_two<stands_by, waits_and_reads>},
+                   {"behind_one_that_stands_by", over_two<stands_by, reads_other, false>},
+                   {"all_stand_by", over_two<stands_by, reads, true, lets_nobody_begin, 2>},
+                   {"then_in_order", then_in_order<false>},
+                   {"then_behind_an_event", then_in_order<true>},
                    {"graph_twin", graph<waits_and_reads>},
                    {"in_order", in_order}});
 }

@@ -403,6 +403,30 @@ TEST_F(StreamOrder, WhoLetsOthersBeginOnceItHasWaitedPassesOnThatTheFirstIsDone)
   }
 }
 
+// The second kernel begins early and lets the third begin at its own end only.
+TEST_F(StreamOrder, BehindOneThatEndsWithoutAWaitAKernelDoesNotKnowTheFirst) {
+  for (const bool waits : {false, true}) {
+    Streams order;
+    const auto launch = [&](std::uint64_t work, bool dependent, bool programmatic) {
+      order.begin(1, work);
+      return order.launch(1, dependent, programmatic);
+    };
+    const auto knows = [](const Streams::Launch& later, const Streams::Launch& earlier) {
+      return later.knows.order.floor(block_row(earlier.number, 0), launch_shift) == always;
+    };
+    const Streams::Launch first = launch(1, false, false), second = launch(2, true, true);
+    if (waits) order.has_waited(1, second.number);
+    const Streams::Launch third = launch(3, false, true);
+    EXPECT_EQ(knows(third, first), waits);
+    EXPECT_TRUE(knows(third, second));
+    EXPECT_EQ(third.dependent, !waits);
+    const Streams::Launch fourth = launch(4, false, true);  // the third has not waited either
+    EXPECT_EQ(knows(fourth, first), waits);
+    EXPECT_TRUE(knows(fourth, third));
+    EXPECT_TRUE(knows(launch(6, false, true), first));  // other work lies in front of this one
+  }
+}
+
 TEST_F(Ordering, MemoryForgotIsNobodys) {
   words(global, block, 0, 0, true);
   global.forget(0, 64);

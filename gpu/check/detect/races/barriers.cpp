@@ -21,7 +21,10 @@ void Races::grid_barrier(const Barrier& event, Block& block) {
   const Running& own = running(event.who.launch);
   const std::uint32_t warp = event.who.warp;
   const order::Knowledge waited = own.facts.dependent ? host_.waited(own.number) : own.start;
-  if (event.step == Barrier::Step::wait) return block.order.learn(warp, event.who.mask, waited);
+  if (event.step == Barrier::Step::wait) {
+    if (own.facts.dependent) host_.has_waited(own.facts.stream, own.number);
+    return block.order.learn(warp, event.who.mask, waited);
+  }
   const auto lane = static_cast<unsigned>(std::countr_zero(event.who.mask));
   const bool has_waited = block.order.issue(warp, lane).order.includes(waited.order);
   host_.launch_dependents(own.facts.stream, own.number, has_waited);

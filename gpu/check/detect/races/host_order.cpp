@@ -22,7 +22,7 @@ void HostOrder::edge(const StreamEdge& e) {
       children_.ended(e.stream);
       return streams_.end(e.stream, e.work);
     case Kind::launch:
-      coming_[e.other] = streams_.launch(e.stream, e.dependent);
+      coming_[e.other] = streams_.launch(e.stream, e.dependent, e.programmatic);
       return;
     case Kind::step:
       return streams_.step(e.stream, e.other);
@@ -73,6 +73,11 @@ void HostOrder::learnt(const Launch& launch, std::uint32_t number, const order::
 order::Knowledge HostOrder::waited(std::uint32_t number) const {
   const std::lock_guard lock(mutex_);
   return streams_.waited(number);
+}
+
+void HostOrder::has_waited(std::uint64_t stream, std::uint32_t number) {
+  const std::lock_guard lock(mutex_);
+  streams_.has_waited(stream, number);
 }
 
 void HostOrder::ended(std::uint32_t number) {

@@ -18,7 +18,8 @@ class HostOrder {
   void edge(const StreamEdge& edge);
   // A kernel begins. It comes after what its edge reported, or else after all that the host knows.
   order::Streams::Launch launch(const Kernel& kernel);
-  // As Streams::launch_dependents.
+  // As in Streams.
+  void has_waited(std::uint64_t stream, std::uint32_t number);
   void launch_dependents(std::uint64_t stream, std::uint32_t number, bool has_waited);
   // A thread of the launch has learnt this from elsewhere, which what follows it knows.
   void learnt(const Launch& launch, std::uint32_t number, const order::Knowledge& more);

@@ -122,7 +122,9 @@ class GraphExec::Run {
     observe(index);
     Behind behind(*this, index);
     const GraphKernels::Here here(launch_, numbers_[index]);
-    if (step.enabled) Standing{in_front, &behind, dependent}.within([&] { do_work(step.work); });
+    const bool programmatic = !step.programmatic.empty();
+    if (step.enabled)
+      Standing{in_front, &behind, dependent, programmatic}.within([&] { do_work(step.work); });
     if (!step.bodies.empty()) choose(index);
   }
 

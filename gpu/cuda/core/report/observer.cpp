@@ -83,11 +83,12 @@ check::StreamEdge edge_in(const Stream& stream, check::StreamEdge::Kind kind, st
 }
 
 void observe_dependent(check::StreamEdge::Kind kind, const Stream& stream, std::uint64_t work,
-                       std::uint64_t other, bool dependent) {
+                       std::uint64_t other, bool dependent, bool programmatic = false) {
   if (!observes(check::Topic::host)) return;
   check::StreamEdge event = edge_in(stream, kind, work);
   event.other = other;
   event.dependent = dependent;
+  event.programmatic = programmatic;
   observe_edge(event);
 }
 
@@ -108,9 +109,9 @@ void observe_edge(check::StreamEdge::Kind kind, const Stream& stream, std::uint6
   observe_edge(event);
 }
 
-void observe_launch(const Stream& stream, std::uint64_t work, std::uint64_t launch,
-                    bool dependent) {
-  observe_dependent(check::StreamEdge::Kind::launch, stream, work, launch, dependent);
+void observe_launch(const Stream& stream, std::uint64_t work, std::uint64_t launch, bool dependent,
+                    bool programmatic) {
+  observe_dependent(check::StreamEdge::Kind::launch, stream, work, launch, dependent, programmatic);
 }
 
 void observe_step(const Stream& stream, std::uint64_t work, std::uint64_t step) {

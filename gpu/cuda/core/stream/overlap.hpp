@@ -42,7 +42,8 @@ class InFront final : public machine::Prerequisites {
 struct Standing {
   machine::Prerequisites* in_front = nullptr;  // null: all of it has ended
   machine::Dependents* behind = nullptr;
-  bool dependent = false;  // the kernel in front allowed an early begin
+  bool dependent = false;     // the kernel in front allowed an early begin
+  bool programmatic = false;  // the launch, or an edge of its graph, allows one
 
   static const Standing& now();
   // Runs `body` with this as now().

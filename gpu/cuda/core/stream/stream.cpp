@@ -171,8 +171,9 @@ void Stream::perform(const Task& task, std::uint64_t number, const std::vector<T
   }
   Behind behind(*this, number);
   const Status status = guarded("work in a stream", [&] {
-    const bool dependent = begins == Begins::early_too && queue_->overlapped + 1 == number;
-    Standing{in_front, &behind, dependent}.within(task);
+    const bool programmatic = begins == Begins::early_too;
+    const bool dependent = programmatic && queue_->overlapped + 1 == number;
+    Standing{in_front, &behind, dependent, programmatic}.within(task);
     return Status::success;
   });
   if (status != Status::success) device_.kill(status, {});

@@ -98,7 +98,8 @@ class KernelRun {
     KernelsRuntime runtime(*work_.function, device_, launch_, at);
     launch_.runtime = &runtime;
     launch_.prerequisites = standing.in_front;
-    observe_launch(stream_, Stream::work_now(), launch_.id, standing.dependent);
+    observe_launch(stream_, Stream::work_now(), launch_.id, standing.dependent,
+                   standing.programmatic);
     conclude(machine::run(launch_, limits_, options_, print_));
   }
 
