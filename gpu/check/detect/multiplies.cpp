@@ -21,10 +21,14 @@ class Multiplies : public Listener {
     session_.findings.add({kind, session_.places.of(event.who), session_.places.of(issuer)}, [&] {
       Finding f;
       f.kind = kind;
-      f.sentence = fmt::format(
-          "a register is {} while a wgmma may still be {} it: its warp has not waited for the "
-          "multiplication",
-          event.written ? "written" : "read", event.accumulator ? "writing" : "reading");
+      const bool shape = event.by_multiply && event.written && event.accumulator;
+      f.sentence = shape ? "a wgmma uses accumulators that one of another shape may still be "
+                           "writing: its warp has not waited for the multiplication"
+                         : fmt::format(
+                               "a register is {} while a wgmma may still be {} it: its "
+                               "warp has not waited for the multiplication",
+                               event.written ? "written" : "read",
+                               event.accumulator ? "writing" : "reading");
       f.here = session_.places.party(
           event.who, fmt::format("{} {}", event.written ? "writes" : "reads", event.name));
       f.there.push_back(session_.places.party(
@@ -32,9 +36,11 @@ class Multiplies : public Listener {
       f.remedy =
           "wgmma.commit_group after the multiplication, and wgmma.wait_group between that and this "
           "instruction, allowing no more groups than are committed after its own";
-      f.rule =
-          "PTX ISA, wgmma.wait_group: until then, registers of wgmma.mma_async, A's too, must "
-          "not be accessed";
+      f.rule = shape ? "PTX ISA, wgmma.fence: only multiplications of the same shape may share "
+                       "accumulators without it, and wgmma.wait_group: until then, registers of "
+                       "wgmma.mma_async must not be accessed"
+                     : "PTX ISA, wgmma.wait_group: until then, registers of wgmma.mma_async, A's "
+                       "too, must not be accessed";
       return f;
     });
   }

@@ -52,6 +52,7 @@ struct RegisterTouched {
   bool accumulator = false;           // else a fragment of A
   std::uint64_t multiply = 0;         // MultiplyIssued::id
   std::uint32_t issued_at = nothing;  // the instruction that issued it
+  bool by_multiply = false;           // the instruction is a multiplication too
 };
 
 }  // namespace inflight::check

@@ -85,6 +85,39 @@ void find_unfenced(Warp& w, HeldRegisters& held, const async::MultiplyIssue& iss
     event.unfenced = name_at(*w.frame->code, issue.accumulators.front());
 }
 
+void report_held(Warp& w, const Op* op, async::RegisterPlace place, const HeldRegisters::Hold& hold,
+                 bool accumulator, bool written) {
+  const Observation& o = *w.block->grid->observation;
+  check::RegisterTouched event;
+  event.who = o.who(w, w.mask, op);
+  event.name = name_at(*w.frame->code, place);
+  event.written = written, event.accumulator = accumulator;
+  event.multiply = hold.end - 1;
+  event.issued_at = hold.instruction;
+  event.by_multiply = true;
+  o.listener().register_touched(event);
+}
+
+// Only multiplications of one shape may share accumulators without a wait between them. Of each
+// kind of access, reports the first register.
+void find_held(Warp& w, const Op* op, HeldRegisters& held, const async::MultiplyIssue& issue) {
+  for (const async::RegisterPlace place : issue.accumulators)
+    if (const auto* const hold = held.writer(place); hold && hold->shape != issue.shape) {
+      report_held(w, op, place, *hold, true, true);
+      break;
+    }
+  for (const async::RegisterPlace place : issue.accumulators)
+    if (const auto* const hold = held.reader(place)) {
+      report_held(w, op, place, *hold, false, true);
+      break;
+    }
+  for (const async::RegisterPlace place : issue.fragments)
+    if (const auto* const hold = held.writer(place)) {
+      report_held(w, op, place, *hold, true, false);
+      break;
+    }
+}
+
 }  // namespace
 
 void report_multiply(Warp& w, const Op* op, std::uint64_t id, const async::MultiplyIssue& issue) {
@@ -98,7 +131,9 @@ void report_multiply(Warp& w, const Op* op, std::uint64_t id, const async::Multi
   find_unfenced(w, held, issue, event);
   event.walk = &walk;
   event.context = &part;
-  held.issued(id, static_cast<std::uint32_t>(issue.tag), issue.accumulators, issue.fragments);
+  find_held(w, op, held, issue);
+  held.issued(id, static_cast<std::uint32_t>(issue.tag), issue.shape, issue.accumulators,
+              issue.fragments);
   o.listener().multiply_issued(event);
 }
 

@@ -17,9 +17,10 @@ class HeldRegisters {
   struct Hold {
     std::uint64_t end = 0;  // 1 + the id of the multiplication that holds it
     std::uint32_t instruction = nobody;
+    std::uint32_t shape = 0;  // async::MultiplyIssue::shape
   };
 
-  void issued(std::uint64_t id, std::uint32_t instruction,
+  void issued(std::uint64_t id, std::uint32_t instruction, std::uint32_t shape,
               std::span<const async::RegisterPlace> accumulators,
               std::span<const async::RegisterPlace> fragments);
   // The warp knows that multiplications with ids below `complete` are complete.

@@ -51,11 +51,13 @@ HeldRegisters::Register& HeldRegisters::at(async::RegisterPlace place) {
   return registers_[index];
 }
 
-void HeldRegisters::issued(std::uint64_t id, std::uint32_t instruction,
+void HeldRegisters::issued(std::uint64_t id, std::uint32_t instruction, std::uint32_t shape,
                            std::span<const async::RegisterPlace> accumulators,
                            std::span<const async::RegisterPlace> fragments) {
-  for (const async::RegisterPlace place : accumulators) at(place).writer = {id + 1, instruction};
-  for (const async::RegisterPlace place : fragments) at(place).reader = {id + 1, instruction};
+  for (const async::RegisterPlace place : accumulators)
+    at(place).writer = {id + 1, instruction, shape};
+  for (const async::RegisterPlace place : fragments)
+    at(place).reader = {id + 1, instruction, shape};
   fresh_fence_ = false, issued_any_ = true;
 }
 

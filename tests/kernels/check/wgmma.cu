@@ -6,6 +6,25 @@
 
 constexpr int threads = group_threads, bytes = tile_bytes;
 
+#define MULTIPLY_16_COLUMNS(d, a, b)                                                            \
+  asm volatile(                                                                                 \
+      "wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16 {%0, %1, %2, %3, %4, %5, %6, %7}, " \
+      "%8, %9, 1, 1, 1, 0, 0;"                                                                  \
+      : ACCUMULATORS(d), "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7])                         \
+      : "l"(a), "l"(b))
+#define MULTIPLY_HALVES(d, a, b)                                                               \
+  asm volatile(                                                                                \
+      "wgmma.mma_async.sync.aligned.m64n16k16.f16.f16.f16 {%0, %1, %2, %3}, %4, %5, 1, 1, 1, " \
+      "0, 0;"                                                                                  \
+      : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])                                         \
+      : "l"(a), "l"(b))
+#define MULTIPLY_BY_PRODUCT(d, a, b)                                                           \
+  asm volatile(                                                                                \
+      "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, {%4, %5, %6, %7}, " \
+      "%8, 1, 1, 1, 0;"                                                                        \
+      : ACCUMULATORS(d)                                                                        \
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b))
+
 enum class What {
   right,
   accumulators_touched,
@@ -147,6 +166,50 @@ __global__ void pipeline(const char* in, float* out, int steps) {
   out[t] = d[0] + d[1] + d[2] + d[3];
 }
 
+// Two multiplications use the same accumulators, in one shape or two.
+enum class Shapes { one, two, two_fenced, two_waited };
+template <Shapes shapes>
+__global__ void multiply_twice(float* out) {
+  __shared__ Tile tile;
+  const unsigned t = threadIdx.x;
+  for (unsigned i = t; i < bytes / 4; i += threads) tile.a[i] = 0x3f803f80;
+  FENCE_PROXY_ASYNC();
+  __syncthreads();
+  float d[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+  FENCE();
+  MULTIPLY(d, descriptor(tile.a), descriptor(tile.b));  // [multiplies 8 columns]
+  COMMIT_MULTIPLY();
+  if (shapes == Shapes::two_waited) WAIT_MULTIPLY(0);
+  if (shapes == Shapes::two_fenced || shapes == Shapes::two_waited) FENCE();
+  if (shapes == Shapes::one) MULTIPLY(d, descriptor(tile.a), descriptor(tile.b));
+  else MULTIPLY_16_COLUMNS(d, descriptor(tile.a), descriptor(tile.a));  // [multiplies 16 columns]
+  COMMIT_MULTIPLY();
+  WAIT_MULTIPLY(0);
+  for (int i = 1; i < 8; ++i) d[0] += d[i];
+  out[t] = d[0];
+}
+
+// What a multiplication accumulates is a fragment of the next one.
+template <bool waits>
+__global__ void multiply_the_product(float* out) {
+  __shared__ Tile tile;
+  const unsigned t = threadIdx.x;
+  for (unsigned i = t; i < bytes / 4; i += threads) tile.a[i] = 0x3c003c00;
+  FENCE_PROXY_ASYNC();
+  __syncthreads();
+  unsigned product[4] = {};
+  float d[4] = {};
+  FENCE();
+  MULTIPLY_HALVES(product, descriptor(tile.a), descriptor(tile.a));  // [multiplies halves]
+  COMMIT_MULTIPLY();
+  if (waits) WAIT_MULTIPLY(0);
+  FENCE();
+  MULTIPLY_BY_PRODUCT(d, product, descriptor(tile.b));  // [multiplies the product]
+  COMMIT_MULTIPLY();
+  WAIT_MULTIPLY(0);
+  out[t] = d[0] + d[1] + d[2] + d[3];
+}
+
 template <What what>
 void run() {
   Buffer<float> out(threads);
@@ -165,6 +228,13 @@ void run_pipeline() {
   Buffer<char> in(bytes);
   Buffer<float> out(threads);
   pipeline<early><<<1, threads + 32>>>(in, out, 8);
+  out.read();
+}
+
+template <void kernel(float*)>
+void run_kernel() {
+  Buffer<float> out(threads);
+  kernel<<<1, threads>>>(out);
   out.read();
 }
 
@@ -188,5 +258,11 @@ int main(int argc, char** argv) {
                    {"load_twin", run_load<true>},
                    {"begun_unfenced", [] { begin<false><<<1, threads>>>(Buffer<float>(threads)); }},
                    {"begun_twin", [] { begin<true><<<1, threads>>>(Buffer<float>(threads)); }},
+                   {"one_shape_twin", run_kernel<multiply_twice<Shapes::one>>},
+                   {"two_shapes", run_kernel<multiply_twice<Shapes::two>>},
+                   {"two_shapes_fenced", run_kernel<multiply_twice<Shapes::two_fenced>>},
+                   {"two_shapes_twin", run_kernel<multiply_twice<Shapes::two_waited>>},
+                   {"product_early", run_kernel<multiply_the_product<false>>},
+                   {"product_twin", run_kernel<multiply_the_product<true>>},
                    {"pipeline_twin", run_pipeline<false>}});
 }
