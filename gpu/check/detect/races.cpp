@@ -86,8 +86,10 @@ bool is_done(const shadow::Conflict& c) {
 
 // A warp reads a matrix by one instruction. Its lanes wait until all of them have executed it
 // (PTX ISA, ldmatrix and wmma.load: .sync), so their later accesses come after all of the reads.
-bool is_matrix(std::string_view instruction) {
-  return instruction.starts_with("ldmatrix") || instruction.starts_with("wmma.load");
+// The same holds for tensormap.cp_fenceproxy.
+bool is_read_by_warp(std::string_view instruction) {
+  return instruction.starts_with("ldmatrix") || instruction.starts_with("wmma.load") ||
+         instruction.starts_with("tensormap.cp_fenceproxy");
 }
 
 }  // namespace
@@ -114,7 +116,7 @@ void Races::report(const Who& who, Block& block, Space space, bool of_mbarrier,
       continue;
     }
     if (each.earlier.row == own && !each.earlier.write &&
-        is_matrix(session_.places.at(each.earlier.place).instruction))
+        is_read_by_warp(session_.places.at(each.earlier.place).instruction))
       continue;
     const Block::Reported now{
         each.earlier.place, each.later.place,

@@ -1,7 +1,8 @@
 // arch: sm_90a
 // flags: -lcuda
 // A tensor map that one warp or block changes and another uses: nothing orders the two, the acquire
-// fence comes before the change is known, or a fence has the scope of a block only.
+// fence comes before the change is known, or a fence has the scope of a block only. A lane that
+// changes a shared copy of a map which the whole warp then publishes.
 #include <cuda.h>
 
 #include "tests/kernels/check/check_test.cuh"
@@ -21,22 +22,20 @@ struct alignas(128) Shared {
 // clang-format off
 #define CHANGE(scope, map, shared) asm volatile("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release." scope ".sync.aligned [%0], [%1], 128;" ::"l"(map), "r"(shared_address(shared)) : "memory")
 #define ACQUIRE(scope, map) asm volatile("fence.proxy.tensormap::generic.acquire." scope " [%0], 128;" ::"l"(map) : "memory")
+#define REPLACE(map, tensor) asm volatile("tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;" ::"r"(shared_address(map)), "l"(tensor) : "memory")
 #define LOAD(s, map) asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %3}], [%2];" ::"r"(shared_address(s.tile)), "l"(map), "r"(shared_address(&s.bar)), "r"(0) : "memory")
 // clang-format on
 
 // A warp takes its shared copy of the map from global memory, and sets another tensor in it.
+template <bool meets = true>
 __device__ void replace(Shared& s, const Map* map, int* tensor) {
   const unsigned lane = threadIdx.x % 32;
   if (lane < 16) s.map.words[lane] = map->words[lane];
   __syncwarp();
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  if (lane == 0)
-    asm volatile("tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;" ::"r"(
-                     shared_address(&s.map)),
-                 "l"(tensor)
-                 : "memory");
+  if (lane == 0) REPLACE(&s.map, tensor);  // [replace]
 #endif
-  __syncwarp();
+  if (meets) __syncwarp();
 }
 
 __device__ void prepare(Shared& s) {
@@ -81,6 +80,15 @@ __global__ void of_warps(Map* map, int* tensors, int* out) {
     for (unsigned e = t; e < elements; e += 64) out[i * elements + e] = s.tile[e];
     __syncthreads();
   }
+}
+
+// A lane changes the map, and the warp publishes it and changes its copy once more.
+template <bool meets>
+__global__ void of_a_lane(Map* map, int* tensor) {
+  __shared__ Shared s;
+  replace<meets>(s, map, tensor);
+  CHANGE("gpu", map, &s.map);  // [change by the warp]
+  if (threadIdx.x == 0) s.map.words[0] = 0;
 }
 
 enum class Blocks { right, relaxed_flag, no_flag, released_to_block, acquired_by_block };
@@ -145,11 +153,18 @@ void run() {
   of_blocks<what><<<2, 32>>>(encoded(), ints(elements), ints(1), ints(elements));
 }
 
+template <bool meets>
+void run_lane() {
+  of_a_lane<meets><<<1, 32>>>(encoded(), ints(elements));
+}
+
 int main(int argc, char** argv) {
   return run_case(argc, argv,
                   {{"warps_twin", run<Warps::right>},
                    {"no_barrier", run<Warps::no_barrier>},
                    {"acquired_before_the_barrier", run<Warps::acquired_before_the_barrier>},
+                   {"lane_twin", run_lane<true>},
+                   {"lane_not_met", run_lane<false>},
                    {"blocks_twin", run<Blocks::right>},
                    {"relaxed_flag", run<Blocks::relaxed_flag>},
                    {"no_flag", run<Blocks::no_flag>},

@@ -97,7 +97,8 @@ Words words_of(const Conflict& c, const Pair& pair) {
 
 bool is_map_use(const Side& side, std::string_view instruction) {
   return !side.write && !side.async && initiator_of(side.row, false) == Initiator::thread &&
-         instruction.find(".tensor") != std::string_view::npos;
+         instruction.find(".tensor") != std::string_view::npos &&
+         !instruction.starts_with("tensormap.");  // that reads a copy of a map as bytes
 }
 
 std::string did(const Side& side, Initiator initiator, std::string_view instruction) {
