@@ -15,7 +15,8 @@ unsigned slot_bytes(ptx::Type type) {
 }
 
 Slots allocate(const Function& function) {
-  const std::vector<Lifetime> lives = lifetimes(function);
+  LiveOut live_out;
+  const std::vector<Lifetime> lives = lifetimes(function, &live_out);
   const auto& registers = function.text->registers;
 
   std::vector<std::uint32_t> order;
@@ -42,7 +43,6 @@ Slots allocate(const Function& function) {
   std::vector<std::uint32_t> slot(registers.size());
   auto later = [&](std::uint32_t a, std::uint32_t b) { return lives[a].end > lives[b].end; };
   std::vector<std::uint32_t> active;  // a heap: the first to end on top
-  std::uint32_t live = 0;
   // A wgmma in flight may use a held register after its last use in the text: it keeps its slot.
   const auto held = [&](std::uint32_t r) { return !function.held.empty() && function.held[r]; };
   for (std::uint32_t r : order) {
@@ -51,7 +51,6 @@ Slots allocate(const Function& function) {
       const std::uint32_t dead = active.back();
       active.pop_back();
       if (!held(dead)) pools[pool_of(dead)].free.push_back(slot[dead]);
-      live -= words[pool_of(dead)];
     }
     Pool& pool = pools[pool_of(r)];
     if (pool.free.empty() || held(r)) {
@@ -60,11 +59,12 @@ Slots allocate(const Function& function) {
       slot[r] = pool.free.back();
       pool.free.pop_back();
     }
-    live += words[pool_of(r)];
-    slots.live_words = std::max(slots.live_words, live);
     active.push_back(r);
     std::push_heap(active.begin(), active.end(), later);
   }
+  std::vector<std::uint32_t> sizes(registers.size());
+  for (std::uint32_t r : order) sizes[r] = words[pool_of(r)];
+  slots.live_words = most_live(function, live_out, sizes);
   std::array<std::uint32_t, 5> start{};
   for (int p = 0; p < 5; ++p) {
     start[p] = slots.bytes;

@@ -23,7 +23,7 @@ void each_register(const Instruction& in, Visit visit) {
 
 }  // namespace
 
-std::vector<Lifetime> lifetimes(const Function& function) {
+std::vector<Lifetime> lifetimes(const Function& function, LiveOut* live_out) {
   const Flow& flow = function.flow;
   std::vector<Lifetime> intervals(function.text->registers.size());
   const auto blocks = flow.blocks.size();
@@ -57,6 +57,7 @@ std::vector<Lifetime> lifetimes(const Function& function) {
   std::sort(defined.begin(), defined.end());
 
   std::vector<std::uint32_t> visited(blocks, ~0u), defines(blocks, ~0u), work;
+  if (live_out) live_out->assign(blocks, {});
   auto next_definition = defined.begin();
   for (auto e = exposed.begin(); e != exposed.end();) {
     const std::uint32_t r = e->reg;
@@ -75,6 +76,8 @@ std::vector<Lifetime> lifetimes(const Function& function) {
       for (std::uint32_t p : flow.blocks[b].predecessors) {
         if (begin[p] == ~0u) continue;  // unreachable
         intervals[r].extend(end[p]);
+        if (live_out && ((*live_out)[p].empty() || (*live_out)[p].back() != r))
+          (*live_out)[p].push_back(r);
         if (defines[p] == r || visited[p] == r) continue;
         visited[p] = r;
         work.push_back(p);
@@ -82,6 +85,32 @@ std::vector<Lifetime> lifetimes(const Function& function) {
     }
   }
   return intervals;
+}
+
+std::uint32_t most_live(const Function& function, const LiveOut& live_out,
+                        const std::vector<std::uint32_t>& words) {
+  std::uint32_t most = 0;
+  std::vector<bool> live(words.size());
+  for (std::uint32_t b : function.flow.order) {
+    std::fill(live.begin(), live.end(), false);
+    std::uint32_t sum = 0;
+    const auto set = [&](std::uint32_t r, bool now) {
+      if (live[r] != now) sum = now ? sum + words[r] : sum - words[r];
+      live[r] = now;
+    };
+    for (const std::uint32_t r : live_out[b]) set(r, true);
+    const auto& block = function.flow.blocks[b];
+    for (std::uint32_t i = block.last; i-- > block.first;) {
+      const Instruction& in = function.body[i];
+      for (const RegisterUse& use : in.writes) set(use.reg, true);
+      most = std::max(most, sum);
+      if (!in.guard)
+        for (const RegisterUse& use : in.writes) set(use.reg, false);
+      for (const RegisterUse& use : in.reads) set(use.reg, true);
+      most = std::max(most, sum);
+    }
+  }
+  return most;
 }
 
 }  // namespace inflight::machine

@@ -19,7 +19,15 @@ struct Lifetime {
   }
 };
 
-// The lifetime of each register of the function.
-std::vector<Lifetime> lifetimes(const Function& function);
+// The registers whose values may still be read after each block.
+using LiveOut = std::vector<std::vector<std::uint32_t>>;
+
+// The lifetime of each register of the function. If `live_out` is not null, fills it too.
+std::vector<Lifetime> lifetimes(const Function& function, LiveOut* live_out = nullptr);
+
+// The most that the registers live at one place sum up to. `words`: of each register. A lifetime
+// has no gaps, so more lifetimes overlap than registers are live.
+std::uint32_t most_live(const Function& function, const LiveOut& live_out,
+                        const std::vector<std::uint32_t>& words);
 
 }  // namespace inflight::machine

@@ -1,6 +1,8 @@
 // The registers available to a block's threads, and those that a kernel needs.
 #include "gpu/machine/launch/occupancy.hpp"
 
+#include <fmt/format.h>
+
 #include "tests/unit/machine/ptx_runner.hpp"
 
 namespace inflight::machine {
@@ -32,6 +34,17 @@ TEST(Registers, ABlocksRoomIsTheFileByItsWarps) {
 TEST(Registers, ThoseThatLiveAtOnceAreNeeded) {
   EXPECT_NEAR(need(keeps(100), 1024).live, 100, 8);
   EXPECT_NEAR(need(keeps(400), 1024).live, 400, 8);
+}
+
+// Registers that are written again hold nothing in between.
+TEST(Registers, ThoseWithoutAValueAreNotNeeded) {
+  std::string body = ".reg .b32 %k<100>, %j<100>;\n";
+  const auto use = [&](const char* name) {
+    for (const char* form : {"ld.global.u32 {}{}, [%rd2];\n", "xor.b32 %r2, %r2, {}{};\n"})
+      for (int i = 0; i < 100; ++i) body += fmt::format(fmt::runtime(form), name, i);
+  };
+  for (const char* name : {"%k", "%j", "%k"}) use(name);
+  EXPECT_NEAR(need(kernel_k(body + "st.global.u32 [%rd2], %r2;"), 1024).live, 100, 8);
 }
 
 TEST(Registers, WhatBoundsThemIsHeeded) {
