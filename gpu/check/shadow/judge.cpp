@@ -46,6 +46,17 @@ bool Judge::known(const Record& then, const Record& now, ByteMask part) const {
   return true;
 }
 
+ByteMask Judge::written_loudly(const Record& now, ByteMask part) const {
+  ByteMask loud = part;
+  for (ByteMask left = part; left.any();) {
+    const std::uint32_t byte = left.first();
+    const ByteMask same = now.like(byte);
+    if ((now.actors_of(byte) & ~a_.silent) == 0) loud = loud.without(same);
+    left = left.without(same);
+  }
+  return loud;
+}
+
 bool Judge::morally_strong(const Record& then, const Record& now) const {
   if (!then.strong || !now.strong || !then.may_be_same_elements(now)) return false;
   const Row theirs = then.row >> row_bits << row_bits;

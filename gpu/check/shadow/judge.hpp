@@ -16,6 +16,7 @@ struct Actor {
   int issuer = -1;                      // copy: the lane that issued it; -1: its lane in the row
   bool late = false;        // a deferred read: its threads now know more than at the read
   bool by_texture = false;  // a read that need not observe writes of its own launch
+  order::Mask silent = 0;   // lanes whose write races with no other thread's write
 };
 
 class Judge {
@@ -57,6 +58,10 @@ class Judge {
       return true;
     return known(then, now, part);
   }
+  // The bytes of `part` at which the two conflict if nothing orders them.
+  ByteMask loud(const Record& then, const Record& now, ByteMask part) const {
+    return a_.silent != 0 && then.write && is_thread(then.row) ? written_loudly(now, part) : part;
+  }
   // Whether both are strong and are no race even without order (morally strong in PTX).
   bool morally_strong(const Record& then, const Record& now) const;
   // Describes a pair that is not ordered. Conflict::address is its first byte, relative to the
@@ -74,6 +79,8 @@ class Judge {
   bool is_thread_of_block(order::Row row) const {
     return (row ^ a_.place.block) >> order::warp_bits == 0;
   }
+  static bool is_thread(order::Row row) { return order::local_row(row) >> order::warp_bits == 0; }
+  ByteMask written_loudly(const Record& now, ByteMask part) const;
   bool known(const Record& then, const Record& now, ByteMask part) const;
   bool one(const Record& then, unsigned lane, unsigned mine, bool fence) const;
   unsigned thread_of(unsigned lane) const {

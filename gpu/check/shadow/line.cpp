@@ -70,7 +70,9 @@ void Line::compare(List& list, const Record& now, const Judge& judge, Comparison
     if ((!pair && !takes) || skip_comparison(now, then)) return false;
     if (judge.ordered(then, now, part)) return takes;
     if (!pair || judge.morally_strong(then, now)) return false;
-    conflicts.push_back(judge.explain(then, now, part));
+    const ByteMask loud = judge.loud(then, now, part);
+    if (!(loud == part) && (!loud.any() || judge.ordered(then, now, loud))) return takes;
+    conflicts.push_back(judge.explain(then, now, loud));
     return takes;
   };
   std::size_t left = 0;  // number of records that stay, oldest first

@@ -163,8 +163,8 @@ void Shadow::access_at(const Block& block, std::uint32_t warp, Epoch epoch, bool
   for (const Views::Group& g : block.groups(warp)) {
     const Mask part = g.lanes & access.lanes;
     if (part == 0) continue;
-    const Actor actor{g.view.get(), block.place(),    warp, &block, false, -1,
-                      late,         access.by_texture};
+    const Actor actor{g.view.get(), block.place(),     warp,         &block, false, -1,
+                      late,         access.by_texture, access.silent};
     lanes(actor, warp_row(block.row(), Part::thread, warp), epoch, access, part, conflicts);
   }
 }

@@ -22,6 +22,7 @@ struct Access {
   bool differ = false;      // store: lanes at the same address write different values
   bool by_texture = false;  // a read that need not observe writes of its own launch
   bool in_row = false;      // all lanes take part, and their bytes follow each other
+  order::Mask silent = 0;   // store: lanes whose write races with no other thread's write
 };
 
 // Bytes that one actor accesses: a bulk copy, or a copy by the host.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <bit>
 #include <memory>
 #include <random>
 #include <set>
@@ -113,6 +114,49 @@ TEST(ShadowMemory, FindsBytesOfBothWhateverTheShape) {
         ASSERT_TRUE(a.contains(c.address + i) && b.contains(c.address + i)) << "seed " << seed;
     }
   }
+}
+
+// A lane that writes what memory holds conflicts with reads and copies, but with no thread's write.
+TEST(ShadowMemory, ComparesSilentLanesWithEverythingButWritesOfThreads) {
+  enum { reads, writes, copies };
+  int partly = 0;
+  for (std::uint64_t seed = 0; seed < 6000; ++seed) {
+    Shapes shapes(seed);
+    const Shape first = shapes.next(), second = shapes.next();
+    if (bytes_of(second, second.mask).size() !=
+        static_cast<std::size_t>(std::popcount(second.mask)) * second.bytes)
+      continue;
+    const std::uint32_t kind = shapes.below(3);
+    const Mask silent = shapes.below(4) == 0 ? second.mask : 1u << shapes.below(32) | 3;
+    Block block({1, 0, 64}, {});
+    Shadow memory(seed % 2 ? Space::shared : Space::global);
+    std::vector<Conflict> conflicts;
+    const shadow::Access earlier{first.at.data(), first.mask, first.bytes, 1, kind != reads};
+    kind == copies ? memory.copy(block, 0, earlier, conflicts)
+                   : memory.access(block, 0, earlier, conflicts);
+    conflicts.clear();
+    shadow::Access later{second.at.data(), second.mask, second.bytes, 2, true};
+    later.silent = silent;
+    memory.access(block, 1, later, conflicts);
+    const Mask loud = second.mask & (kind == writes ? ~silent : ~Mask{0});
+    const std::set<std::uint64_t> a = bytes_of(first, first.mask), b = bytes_of(second, loud);
+    bool meet = false;
+    for (const std::uint64_t each : a) meet |= b.contains(each);
+    ASSERT_EQ(!conflicts.empty(), meet) << "seed " << seed;
+    for (const Conflict& c : conflicts) {
+      ASSERT_TRUE(loud >> c.later.lane & 1) << "seed " << seed;
+      for (std::uint32_t i = 0; i < c.bytes; ++i)
+        ASSERT_TRUE(a.contains(c.address + i) && b.contains(c.address + i)) << "seed " << seed;
+    }
+    partly += meet && loud != second.mask;
+    // The write is recorded, for silent lanes too.
+    Addresses at{};
+    at[0] = second.at[static_cast<unsigned>(std::countr_zero(second.mask))];
+    conflicts.clear();
+    memory.access(block, 0, {at.data(), 1, 1, 3, false}, conflicts);
+    ASSERT_FALSE(conflicts.empty()) << "seed " << seed;
+  }
+  EXPECT_GT(partly, 100);
 }
 
 // Notes a read of 4 bytes by each lane, from `first` on, by instruction `place`.

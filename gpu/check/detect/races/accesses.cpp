@@ -208,11 +208,11 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
     if (write) publish_to_host(block, event, mask);
   }
   const PlaceId place = block.place_of(event.who, session_.places);
-  const auto access = [&](Mask part, bool differ = false) {
+  const auto access = [&](Mask part, bool differ = false, Mask silently = 0) {
     shadow_of(owner).access(block.order, event.who.warp,
                             {event.addresses, part, event.bytes, place, write, strong || flag,
                              flag ? order::Scope::sys : scope_of(event.scope), differ,
-                             event.proxy == Proxy::texture, event.in_row},
+                             event.proxy == Proxy::texture, event.in_row, silently},
                             block.conflicts);
   };
   // Threads that write the same value do not conflict. Lanes that write the value of a lower lane
@@ -225,9 +225,16 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
         block.conflicts.end());
   };
   const Mask silent = write ? mask & event.silent : 0, rest = mask & ~silent;
-  const Mask followers = silent && rest ? at_places_of(event.addresses, silent, rest) : 0;
-  if (silent & ~followers) access_silently(silent & ~followers);
-  if (rest) {
+  // No two lanes of a row have the same address, so one record can be for all of them.
+  const bool as_one = silent && rest && event.in_row;
+  const Mask followers =
+      silent && rest && !as_one ? at_places_of(event.addresses, silent, rest) : 0;
+  if (as_one) {
+    access(mask, false, silent);
+  } else if (silent & ~followers) {
+    access_silently(silent & ~followers);
+  }
+  if (rest && !as_one) {
     const auto before = block.conflicts.size();
     const bool differ = write && !strong && event.kind == Access::Kind::store;
     access(rest, differ);
