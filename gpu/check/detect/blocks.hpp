@@ -121,7 +121,8 @@ class PerBlock : public Listener {
  public:
   void block_end(const BlockEnd& event) final {
     State* const state = blocks_.find(event.kernel->launch, event.block);
-    if (state) block_ends(*state);
+    if (!state) return;
+    block_ends(*state);
     blocks_.ended(event.kernel->launch, event.block);
   }
   void kernel_end(const KernelEnd& event) final {
@@ -131,7 +132,7 @@ class PerBlock : public Listener {
 
  protected:
   State& made(std::uint64_t launch, std::uint64_t block) {
-    return blocks_.get(launch, block, [] { return std::make_unique<State>(); });
+    return blocks_.get(launch, block, [] { return std::make_shared<State>(); });
   }
   State& of(const Who& who) { return made(who.launch, who.block); }
   State* find(const Who& who) { return blocks_.find(who.launch, who.block); }

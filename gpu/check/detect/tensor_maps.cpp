@@ -110,7 +110,7 @@ class TensorMaps : public PerBlock<BlockMaps> {
   }
 
   void block_begin(const BlockBegin& event) override {
-    made(event.kernel->launch, event.block).rank = event.rank;
+    if (event.rank != 0) made(event.kernel->launch, event.block).rank = event.rank;
   }
   void accessed(const Access& access) override;
   void fenced(const Fence& fence) override;

@@ -10,13 +10,14 @@ namespace inflight::shadow {
 class Bits {
  public:
   Bits() = default;
-  explicit Bits(std::uint64_t bytes) : words_((bytes + 63) / 64) {}
+  explicit Bits(std::uint64_t bytes) : size_((bytes + 63) / 64 * 64) {}
 
-  std::uint64_t size() const { return words_.size() * 64; }
+  std::uint64_t size() const { return size_; }
   std::uint64_t count() const { return count_; }
   bool empty() const { return count_ == 0; }
   // Ranges are [from, from + bytes), cut to the size of the set.
   void insert(std::uint64_t from, std::uint64_t bytes) {
+    if (bytes != 0) words_.resize(size_ / 64);
     each_word(from, bytes, [&](std::uint64_t& word, std::uint64_t mask) {
       count_ += static_cast<unsigned>(std::popcount(mask & ~word));
       word |= mask;
@@ -36,7 +37,8 @@ class Bits {
            });
   }
   bool has_all(std::uint64_t from, std::uint64_t bytes) const {
-    return from + bytes <= words_.size() * 64 &&
+    if (bytes == 0 || from + bytes > size_) return from + bytes <= size_;
+    return count_ >= bytes &&
            each_word(from, bytes,
                      [](std::uint64_t word, std::uint64_t mask) { return (word & mask) == mask; });
   }
@@ -69,7 +71,8 @@ class Bits {
     }
     return true;
   }
-  std::vector<std::uint64_t> words_;
+  std::uint64_t size_ = 0;
+  std::vector<std::uint64_t> words_;  // none until a bit is set, because most sets stay empty
   std::uint64_t count_ = 0;
 };
 

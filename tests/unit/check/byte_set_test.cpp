@@ -1,10 +1,13 @@
-// A ByteSet holds the same bytes as a plain set after random inserts and removals of ranges.
+// ByteSet and Bits hold the same bytes as a plain set after random inserts and removals of ranges.
 #include "gpu/check/shadow/byte_set.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <vector>
+
+#include "gpu/check/shadow/bits.hpp"
 
 namespace inflight::shadow {
 namespace {
@@ -96,6 +99,32 @@ TEST(ByteSet, TakesLargeRangesAtOnce) {
   EXPECT_EQ(set.count(1ull << 40, 80ull << 30), (80ull << 30) - 1);
   set.erase(1ull << 40, 80ull << 30);
   EXPECT_FALSE(set.has_any(1ull << 40, 80ull << 30));
+}
+
+// Ranges may go over the end. A set is asked, and bytes are removed, before any is inserted.
+TEST(Bits, HoldWhatAPlainSetHolds) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 300; ++round) {
+    const std::uint64_t size = random() % 500 / 64 * 64;
+    Bits set(size - std::min<std::uint64_t>(size, random() % 64));
+    ASSERT_EQ(set.size(), size);
+    std::vector<bool> plain(size);
+    for (int step = 0; step < 60; ++step) {
+      const std::uint64_t from = random() % (size + 10), bytes = random() % 150;
+      const std::uint64_t end = std::min(from + bytes, size);
+      std::uint64_t held = 0;
+      for (std::uint64_t i = from; i < end; ++i) held += plain[i];
+      ASSERT_EQ(set.count(from, bytes), held);
+      ASSERT_EQ(set.has_any(from, bytes), held != 0);
+      ASSERT_EQ(set.has_all(from, bytes), held == bytes && from + bytes <= size);
+      const std::uint32_t change = step < 5 ? random() % 2 : random() % 3;
+      if (change == 1) set.erase(from, bytes);
+      if (change == 2) set.insert(from, bytes);
+      for (std::uint64_t i = from; change != 0 && i < end; ++i) plain[i] = change == 2;
+      ASSERT_EQ(set.count(), static_cast<std::uint64_t>(std::ranges::count(plain, true)));
+      ASSERT_EQ(set.empty(), set.count() == 0);
+    }
+  }
 }
 
 }  // namespace

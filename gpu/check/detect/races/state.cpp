@@ -42,7 +42,7 @@ Block& RunningBlocks::begin(const BlockBegin& event, const Launch& launch, std::
                             const order::Knowledge& start) {
   const std::uint32_t in_cluster = launch.cluster_blocks();
   Block& block = blocks_.get(launch.launch, event.block, [&] {
-    return std::make_unique<Block>(
+    return std::make_shared<Block>(
         order::Block::Shape{number, launch.number_of(event.block), event.threads, in_cluster,
                             static_cast<std::uint32_t>(launch.device)},
         start);
@@ -65,9 +65,13 @@ Block& RunningBlocks::begin(const BlockBegin& event, const Launch& launch, std::
 }
 
 void RunningBlocks::forget(const Cluster& cluster) {
+  if (cluster.blocks.size() == 1) {
+    const Block& only = *cluster.blocks.front();
+    return blocks_.ended(only.launch, only.linear);
+  }
   const std::vector<Block*> blocks = cluster.blocks;
   const std::uint64_t launch = blocks.front()->launch;
-  if (blocks.size() > 1) clusters_.ended(launch, cluster.id);
+  clusters_.ended(launch, cluster.id);
   for (const Block* each : blocks) blocks_.ended(launch, each->linear);
 }
 
