@@ -92,17 +92,29 @@ bool begins(const Frame& frame, const Op* op) {
   return op == frame.code->ops.data() || op[-1].instruction != op->instruction;
 }
 
+// The active lanes whose member mask at the collective is that of the first lane of `rest`.
+std::uint32_t group_of(const Warp& w, const Op* op, std::uint32_t rest) {
+  const auto* const masks = w.at<std::uint32_t>(op->extra);
+  const std::uint32_t members = masks[std::countr_zero(rest)];
+  std::uint32_t group = 0;
+  for (std::uint32_t m = rest; m != 0; m &= m - 1)
+    if (const int l = std::countr_zero(m); masks[l] == members) group |= 1u << l;
+  return group;
+}
+
 // Are all its lanes here, so that it runs at once and only on this warp's registers?
 bool is_complete(const Warp& w, const Op* op, const Instruction& what) {
   if (what.control != Control::meet) return true;
   if (!what.as<CollectiveUse>()) return w.mask == w.alive;
   if (op->extra == no_ref) return true;
-  const auto* const masks = w.at<std::uint32_t>(op->extra);
-  const std::uint32_t members = masks[std::countr_zero(w.mask)];
-  std::uint32_t non_members = w.mask & ~members;
-  for (std::uint32_t m = w.mask; m != 0; m &= m - 1)
-    non_members |= masks[std::countr_zero(m)] ^ members;
-  return (members & w.alive & ~w.mask) == 0 && non_members == 0;
+  for (std::uint32_t rest = w.mask; rest != 0;) {
+    const std::uint32_t members = w.at<std::uint32_t>(op->extra)[std::countr_zero(rest)];
+    const std::uint32_t group = group_of(w, op, rest);
+    if ((members & w.alive & ~group) != 0 || (group & ~members) != 0) return false;
+    if (group != w.mask && what.guard) return false;
+    rest &= ~group;
+  }
+  return true;
 }
 
 // A comparison for equality of undefined operands has an undefined result, unless defined bits
@@ -204,11 +216,18 @@ void run_variants(Warp& w, UndefinedRegisters& u, const Op* op, const Instructio
                   std::uint32_t carry_before) {
   // A collective's op is wrapped by one that reports it: run the inner op only.
   const bool reports = what.as<CollectiveUse>() && op->inner && op->run != run_guarded;
+  const bool grouped = what.as<CollectiveUse>() && what.control == Control::meet &&
+                       op->extra != no_ref && group_of(w, op, w.mask) != w.mask;
   const std::uint32_t carry = w.carry;
   for (unsigned v = 0; v < variant_count; ++v) {
     const OnVariant on(w, u, v);
     w.carry = u.carry_origin != 0 ? u.carry[v] : carry_before;
-    (reports ? op->inner : op->run)(w, op);
+    for (std::uint32_t rest = w.mask; rest != 0;) {
+      const std::uint32_t group = grouped ? group_of(w, op, rest) : rest;
+      if (grouped) w.mask = group, w.whole = false;
+      (reports ? op->inner : op->run)(w, op);
+      rest &= ~group;
+    }
     u.carry[v] = w.carry;
   }
   w.carry = carry;

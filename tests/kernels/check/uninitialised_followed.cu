@@ -36,6 +36,20 @@ __global__ void shuffled_in_parts(const int* in, int* out) {
   if (threadIdx.x == 0) *out = sum;
 }
 
+// Two halves of a warp execute one instruction, each with its own mask.
+__global__ void reduced_by_halves(const int* in, int* out, unsigned count) {
+  const unsigned half = threadIdx.x / 16;
+  const int sum = __reduce_add_sync(0xffffu << half * 16, partial(in, count));
+  if (threadIdx.x % 16 == 0) out[half] = sum;  // [sum of a half]
+}
+
+__global__ void shuffled_by_halves(const int* in, int* out, unsigned count) {
+  const unsigned half = threadIdx.x / 16;
+  int sum = partial(in, count);
+  for (int d = 8; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffu << half * 16, sum, d, 16);
+  if (threadIdx.x == 0) *out = sum;  // [half]
+}
+
 __global__ void voted(const int* in, int* out, unsigned count) {
   const unsigned above = __ballot_sync(warp, partial(in, count) > 10);
   if (threadIdx.x == 0) *out = __popc(above);  // [votes]
@@ -196,6 +210,10 @@ int main(int argc, char** argv) {
         [] { multiplied_by_fragments<<<1, n>>>(device<__half>(), device<float>(), 16, 16); }},
        {"rows_of_fragments_without_values",
         [] { multiplied_by_fragments<<<1, n>>>(device<__half>(), device<float>(), 11, 16); }},
+       {"reduced_by_halves", [] { reduced_by_halves<<<1, n>>>(device(), device(), 20); }},
+       {"reduced_by_halves_twin", [] { reduced_by_halves<<<1, n>>>(device(), device(), 32); }},
+       {"shuffled_by_halves", [] { shuffled_by_halves<<<1, n>>>(device(), device(), 12); }},
+       {"shuffled_by_halves_twin", [] { shuffled_by_halves<<<1, n>>>(device(), device(), 16); }},
        {"half_of_a_product",
         [] { half_of_a_product<<<1, n>>>(device<__half>(), device<__half>(), 1); }},
        {"half_of_a_product_twin",
