@@ -27,9 +27,28 @@ __global__ void twice(bool again) {
   __shared__ Word bar;
   if (threadIdx.x == 0) init(&bar, blockDim.x);  // [init twice]
   publish_init();
-  if (again && threadIdx.x == 3) arrive(&bar);
-  const std::uint64_t token = arrive(&bar);  // [arrive once]
+  if (again && threadIdx.x == 3) arrive(&bar);  // [arrive first]
+  const std::uint64_t token = arrive(&bar);     // [arrive once]
   wait_token(&bar, token);
+}
+
+// A producer fills two slots of a ring of two, then the first one again without waiting for room.
+__global__ void producer_runs_ahead(bool waits) {
+  __shared__ Word full[2], empty[2];
+  if (threadIdx.x == 0)
+    for (int i = 0; i < 2; ++i) init(&full[i], blockDim.x), init(&empty[i], 32);  // [init slots]
+  publish_init();
+#pragma unroll 1
+  for (int i = 0; i < 4; ++i) {
+    if (threadIdx.x < 32) {
+      if (waits && i >= 2) wait_parity(&empty[i % 2], 0);
+      arrive(&full[i % 2]);  // [filled]
+    } else {
+      const std::uint64_t token = arrive(&full[i % 2]);  // [for the slot]
+      wait_token(&full[i % 2], token);
+      arrive(&empty[i % 2]);
+    }
+  }
 }
 
 int main(int argc, char** argv) {
@@ -39,5 +58,7 @@ int main(int argc, char** argv) {
                    {"three_of_four", [] { warps_arrive<<<1, 128>>>(3); }},
                    {"four", [] { warps_arrive<<<1, 128>>>(4); }},
                    {"twice", [] { twice<<<1, 64>>>(true); }},
-                   {"once", [] { twice<<<1, 64>>>(false); }}});
+                   {"once", [] { twice<<<1, 64>>>(false); }},
+                   {"producer_runs_ahead", [] { producer_runs_ahead<<<1, 64>>>(false); }},
+                   {"producer_waits", [] { producer_runs_ahead<<<1, 64>>>(true); }}});
 }

@@ -83,6 +83,20 @@ std::string plural(std::uint64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
+// The arrivals of a phase by warps of which a thread arrived more than once in it.
+std::vector<Contribution> repeated(const std::vector<Contribution>& arrivals) {
+  std::vector<Contribution> result;
+  for (const Contribution& one : arrivals) {
+    const auto lanes = static_cast<std::uint64_t>(std::popcount(one.who.mask));
+    const auto overlaps = [&](const Contribution& each) {
+      return &each != &one && each.warp == one.warp && (each.who.mask & one.who.mask) != 0;
+    };
+    if (one.amount > lanes || std::any_of(arrivals.begin(), arrivals.end(), overlaps))
+      result.push_back(one);
+  }
+  return result;
+}
+
 }  // namespace
 
 std::string WaitingWords::name(const MbarrierPlace& at, const Who& who) {
@@ -191,19 +205,31 @@ void WaitingWords::add(const MbarrierBreach& breach, const MbarrierHistory& hist
         f.there.push_back(places.party(breach.others.front().who, "invalidated it"));
         f.remedy = "synchronise all its users at a barrier before mbarrier.inval";
         break;
-      case Of::stray_arrival:
+      case Of::stray_arrival: {
         f.sentence = fmt::format(
             "phase {} of {} is complete without this arrival: it expects {}, so this one counts "
             "for the next phase, but its thread is not synchronised with the start of that phase",
             phase - 1, it, plural(breach.expected, "arrival"));
         f.here = places.party(here, "arrives at the mbarrier");
         initialiser();
+        const std::vector<Contribution> again = repeated(breach.others);
+        if (again.empty()) {
+          f.remedy = fmt::format(
+              "initialise the mbarrier with the number of arrivals of a phase, at least {} instead "
+              "of {}; or let a thread arrive again only after it has observed that phase {} is "
+              "complete",
+              std::max(breach.came, breach.expected + 1), breach.expected, phase - 1);
+          break;
+        }
+        for (Party& each : parties(again, fmt::format("in phase {}, makes", phase - 1), "arrival"))
+          f.there.push_back(std::move(each));
         f.remedy = fmt::format(
-            "initialise the mbarrier with the number of arrivals of a phase, at least {} instead "
-            "of {}; or let a thread arrive again only after it has observed that phase {} is "
-            "complete",
-            std::max(breach.came, breach.expected + 1), breach.expected, phase - 1);
+            "let a thread arrive again only after it has observed that the phase of its last "
+            "arrival is complete; or, if it may arrive more than once in a phase, initialise the "
+            "mbarrier with at least {} instead of {}",
+            std::max(breach.came, breach.expected + 1), breach.expected);
         break;
+      }
       case Of::stray_bytes:
         f.sentence =
             at_expect ? fmt::format(
