@@ -134,6 +134,31 @@ __global__ void __cluster_dims__(2, 1, 1) fill_at_once(const int* in, int* out) 
   cluster.sync();
 }
 
+// Each block fills half of a buffer of both. Its readers give it back to the first `owners` blocks.
+__global__ void __cluster_dims__(2, 1, 1) fill_by_halves(int* out, const int* in, unsigned owners) {
+  __shared__ alignas(128) int tile[64];
+  __shared__ Word full, empty;
+  const auto cluster = cg::this_cluster();
+  const unsigned t = threadIdx.x, rank = cluster.block_rank();
+  if (t == 0) init(&full, 1), init(&empty, 2);
+  publish_init();
+  cluster.sync();
+  int sum = 0;
+  for (unsigned i = 0; i < 3; ++i) {
+    if (t == 0) {
+      arrive_expect(&full, sizeof tile);
+      if (i != 0) wait_cluster(&empty, (i - 1) & 1);  // [waits for room]
+      bulk_load_both(tile + rank * 32, in, 128, &full);
+    }
+    wait_cluster(&full, i & 1);  // [waits for halves]
+    sum += tile[t];
+    __syncthreads();
+    if (t < owners) arrive_in(in_block(&empty, t));
+  }
+  out[blockIdx.x * 64 + t] = sum;
+  cluster.sync();
+}
+
 int main(int argc, char** argv) {
   return run_case(
       argc, argv,
@@ -151,5 +176,8 @@ int main(int argc, char** argv) {
         }},
        {"both", [] { fill<Handed::to_both><<<2, 96>>>(Buffer<int>(256), Buffer<int>(128), 6); }},
        {"at_once", [] { fill_at_once<false><<<2, 64>>>(Buffer<int>(64), Buffer<int>(128)); }},
-       {"at_once_twin", [] { fill_at_once<true><<<2, 64>>>(Buffer<int>(64), Buffer<int>(128)); }}});
+       {"at_once_twin", [] { fill_at_once<true><<<2, 64>>>(Buffer<int>(64), Buffer<int>(128)); }},
+       {"owner_forgotten", [] { fill_by_halves<<<2, 64>>>(Buffer<int>(128), Buffer<int>(32), 1); }},
+       {"owner_forgotten_twin",
+        [] { fill_by_halves<<<2, 64>>>(Buffer<int>(128), Buffer<int>(32), 2); }}});
 }

@@ -61,6 +61,24 @@ std::vector<Group> groups_of(const Stuck& stuck, const ClusterState& state) {
   return groups;
 }
 
+// Does the mbarrier lack bytes from a warp that brought some in the phase before, none in this one,
+// and now waits for another mbarrier that lacks arrivals? Then that wait is the cause.
+bool waits_for_a_waiting_copier(const Group& group, const std::vector<Group>& groups,
+                                const ClusterState& state) {
+  if (!group.mbarrier || group.lack != Lack::bytes) return false;
+  const auto by = [](const std::vector<Contribution>& copies, std::uint32_t warp) {
+    return std::any_of(copies.begin(), copies.end(),
+                       [&](const Contribution& each) { return each.warp == warp; });
+  };
+  return std::any_of(groups.begin(), groups.end(), [&](const Group& other) {
+    if (!other.mbarrier || other.mbarrier == group.mbarrier || other.lack == Lack::bytes)
+      return false;
+    const std::uint32_t warp = state.warp(other.first.wait.who);
+    return by(group.mbarrier->previous().completed, warp) &&
+           !by(group.mbarrier->current().completed, warp);
+  });
+}
+
 std::string threads(std::uint64_t count) {
   return fmt::format("{} thread{}", count, count == 1 ? "" : "s");
 }
@@ -128,9 +146,12 @@ bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
   const auto root =
       starved != groups.end()
           ? starved
-          : std::min_element(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
-              const auto rank = [](const Group& g) {
-                return std::pair(!g.mbarrier || g.lack == Lack::everything, g.lack);
+          : std::min_element(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
+              const auto rank = [&](const Group& g) {
+                const int doubts = waits_for_a_waiting_copier(g, groups, state) ? 2
+                                   : !g.mbarrier || g.lack == Lack::everything  ? 1
+                                                                                : 0;
+                return std::pair(doubts, g.lack);
               };
               return rank(a) < rank(b);
             });
@@ -314,15 +335,27 @@ bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
                      "conditional code needs a condition that is the same for the whole block";
     }
   } else {
-    f.sentence = fmt::format("no thread of the {} can make progress: each waits for another",
-                             state.size > 1 ? "cluster" : "block") +
-                 gone;
+    const bool copies =
+        root->mbarrier && std::any_of(groups.begin(), groups.end(), [&](auto& each) {
+          return waits_for_a_waiting_copier(each, groups, state);
+        });
+    f.sentence =
+        fmt::format("no thread of the {} can make progress: ",
+                    state.size > 1 ? "cluster" : "block") +
+        (copies ? "one waits for arrivals before it copies on, and others wait for its copies"
+                : "each waits for another") +
+        gone;
     if (root->mbarrier)
       first =
           parties(root->mbarrier->previous().arrivals, "arrived in the previous phase:", "arrival");
     f.remedy =
-        "find the cycle of waits: one of the threads must arrive before it waits. A producer's "
-        "first wait for an empty slot must ask for parity 1: on a new mbarrier it returns at once";
+        copies
+            ? "let the threads that have read what a thread's copies wrote arrive at the mbarrier "
+              "where that thread waits, in its block too (mapa)"
+            : "find the cycle of waits: one of the threads must arrive before it waits. A "
+              "producer's "
+              "first wait for an empty slot must ask for parity 1: on a new mbarrier it returns at "
+              "once";
     f.rule = "PTX ISA, Parallel Synchronization and Communication Instructions: mbarrier";
   }
   f.kind = kind;
