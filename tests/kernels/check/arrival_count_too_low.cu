@@ -32,6 +32,19 @@ __global__ void twice(bool again) {
   wait_token(&bar, token);
 }
 
+// The last thread makes `count` arrivals at once, through the mbarrier's generic address.
+__global__ void several_at_once(unsigned count) {
+  __shared__ Word bar;
+  if (threadIdx.x == 0) init(&bar, blockDim.x);  // [init for all]
+  publish_init();
+  if (threadIdx.x != 31) arrive(&bar);  // [one each]
+  __syncwarp();
+  if (threadIdx.x == 31)
+    asm volatile("mbarrier.arrive.b64 _, [%0], %1;" ::"l"(&bar), "r"(count)  // [several]
+                 : "memory");
+  wait_parity(&bar, 0);
+}
+
 // A producer fills two slots of a ring of two, then the first one again without waiting for room.
 __global__ void producer_runs_ahead(bool waits) {
   __shared__ Word full[2], empty[2];
@@ -59,6 +72,8 @@ int main(int argc, char** argv) {
                    {"four", [] { warps_arrive<<<1, 128>>>(4); }},
                    {"twice", [] { twice<<<1, 64>>>(true); }},
                    {"once", [] { twice<<<1, 64>>>(false); }},
+                   {"several_at_once", [] { several_at_once<<<1, 32>>>(2); }},
+                   {"several_at_once_twin", [] { several_at_once<<<1, 32>>>(1); }},
                    {"producer_runs_ahead", [] { producer_runs_ahead<<<1, 64>>>(false); }},
                    {"producer_waits", [] { producer_runs_ahead<<<1, 64>>>(true); }}});
 }

@@ -160,9 +160,9 @@ void WaitingWords::add(const MbarrierBreach& breach, const MbarrierHistory& hist
       case Of::broken_rule:
         f.here = places.party(here, "operates on an mbarrier");
         if (breach.violation == Violation::too_many_arrivals) {
-          f.sentence = fmt::format("{} arrive{} at {}, but phase {} expects only {} more of {}",
-                                   plural(breach.came, "thread"), breach.came == 1 ? "s" : "", it,
-                                   phase, history.pending(), breach.expected);
+          f.sentence = fmt::format("{} at {}, but its phase {} expects only {} more of {}",
+                                   plural(breach.came, "arrival"), it, phase, history.pending(),
+                                   breach.expected);
           f.here.did = "arrives at the mbarrier";
           initialiser();
           others("makes", "arrival");
@@ -245,9 +245,11 @@ void WaitingWords::add(const MbarrierBreach& breach, const MbarrierHistory& hist
                                         : fmt::format("issues a copy that completes on it"));
         others("issues copies of", "byte");
         if (!at_expect && !f.there.empty()) f.there.erase(f.there.begin());
-        f.remedy = fmt::format("expect {} (mbarrier.arrive.expect_tx) in this phase{}",
-                               plural(breach.came, "byte"),
-                               at_expect ? fmt::format(" instead of {}", breach.expected) : "");
+        f.remedy = fmt::format(
+            "expect {} (mbarrier.arrive.expect_tx) in this phase{}; or, if one of these copies "
+            "belongs to another phase or mbarrier, issue it there",
+            plural(breach.came, "byte"),
+            at_expect ? fmt::format(" instead of {}", breach.expected) : "");
         break;
       case Of::repeated_wait:
         f.here = places.party(here, fmt::format("waits for parity {}", breach.parity));
