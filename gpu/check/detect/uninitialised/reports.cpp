@@ -112,9 +112,9 @@ Finding Uninitialised::make(const Origin& last, const User& by) {
                                             : "nothing has written",
                                  extent);
   if (last.cause)
-    finding.there.push_back(
-        places.party(last.who, fmt::format("reads {} bytes of {} memory that were computed from it",
-                                           last.bytes, name(last.space))));
+    finding.there.push_back(places.party(
+        last.who, fmt::format("reads {} bytes of {} memory that {}", last.bytes, name(last.space),
+                              last.derived ? "were computed from it" : "hold a copy")));
   if (by.who) finding.there.push_back(places.party(*by.who, std::string(by.did)));
   switch (s.space) {
     case Space::shared:

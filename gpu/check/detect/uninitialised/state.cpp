@@ -2,6 +2,7 @@
 // range are looked up together.
 #include "gpu/check/detect/uninitialised/state.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "gpu/check/shadow/series.hpp"
@@ -117,8 +118,18 @@ void forget_parts(const Access& a, UndefinedWarp& warp, Mask mask, std::uint32_t
   });
 }
 
+void forget_causes(const Access& a, UndefinedWarp& warp, Mask mask, std::uint32_t from,
+                   std::uint32_t bytes) {
+  if (warp.causes.empty()) return;
+  each_lane(mask, [&](unsigned l) {
+    const std::uint64_t begin = a.addresses[l] + from, end = begin + bytes;
+    for (std::uint64_t at = begin / word; at * word < end; ++at) warp.causes.erase(at * lanes + l);
+  });
+}
+
 void set_local(const Access& a, UndefinedWarp& warp, Mask mask, std::uint32_t from,
                std::uint32_t bytes, bool written) {
+  forget_causes(a, warp, mask, from, bytes);
   if (one_place(a, mask)) {
     const std::uint64_t begin = a.addresses[std::countr_zero(mask)] + from, end = begin + bytes;
     if (end > most_local) return;
@@ -210,6 +221,28 @@ void write_undefined(const Access& a, UndefinedGlobal& global, UndefinedBlock& b
     UndefinedBlock* const to = a.ranks ? block.peer(a.ranks[l]) : &block;
     if (a.space == Space::shared && to) to->shared.insert(at, bytes), to->copied.insert(at, bytes);
   });
+}
+
+void write_cause(const Access& a, UndefinedBlock& block, Mask mask,
+                 const std::shared_ptr<const Origin>& load) {
+  auto& causes = block.warps[a.who.warp].causes;
+  each_lane(mask, [&](unsigned l) {
+    const std::uint64_t begin = a.addresses[l], end = begin + a.bytes;
+    if (end > most_local) return;
+    for (std::uint64_t from = begin; from < end; from = (from / word + 1) * word) {
+      const std::uint64_t size = std::min((from / word + 1) * word, end) - from;
+      const std::uint32_t all = (1u << size) - 1;
+      if ((a.undefined->bytes[l] >> (from - begin) & all) == all)
+        causes[from / word * lanes + l] = {load, (a.undefined->computed >> l & 1) != 0};
+    }
+  });
+}
+
+const LocalCause* cause_at(const UndefinedBlock& block, std::uint32_t warp, unsigned lane,
+                           std::uint64_t address) {
+  const auto& causes = block.warps[warp].causes;
+  const auto found = causes.find(address / word * lanes + lane);
+  return found == causes.end() ? nullptr : &found->second;
 }
 
 std::uint64_t place_of(const Access& a, const UndefinedBlock& block, unsigned lane) {

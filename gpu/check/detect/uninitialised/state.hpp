@@ -27,7 +27,8 @@ struct Origin {
   bool copied = false;                   // a copy or store wrote the bytes, with undefined ones
   std::uint64_t address = 0, bytes = 0;  // of the first lane
   std::uint64_t barriers = 0;            // UndefinedBlock::barriers of the owner at the load
-  std::shared_ptr<const Origin> cause;   // of derived bytes: the load that they come from
+  // The load that the bytes come from, if they are derived or in local memory.
+  std::shared_ptr<const Origin> cause;
 };
 
 // What an Origin's lanes loaded.
@@ -52,10 +53,18 @@ struct PendingUse {
 
 struct UndefinedBlock;
 
+// Why a word of local memory is undefined although its lane has stored to it.
+struct LocalCause {
+  std::shared_ptr<const Origin> load;  // of the value stored, or of what it was computed from
+  bool derived = false;                // it was computed
+};
+
 struct UndefinedWarp {
   std::vector<Mask> local;  // by byte of local memory: the lanes that have written it
   // The undefined bits of those that are defined in part, by byte * 32 + lane.
   std::unordered_map<std::uint64_t, std::uint8_t> partly;
+  // Of the undefined bytes that the lane has stored: where they come from, by word * 32 + lane.
+  std::unordered_map<std::uint64_t, LocalCause> causes;
 };
 
 struct UndefinedCluster {
@@ -86,6 +95,8 @@ struct UndefinedBlock {
   }
   void define_partly(std::uint64_t at, std::uint8_t undefined);
 };
+
+constexpr std::uint64_t word = 4;  // bytes of shared or local memory with one cause
 
 // Which of a lane's bytes must be undefined: any of them, or all.
 enum class Extent : std::uint8_t { any, all };
@@ -144,6 +155,14 @@ void write_shared(UndefinedBlock& block, std::uint64_t at, std::uint64_t bytes);
 // UndefinedGlobal::stored keeps them.
 void write_undefined(const Access& access, UndefinedGlobal& global, UndefinedBlock& block,
                      Mask mask, std::uint32_t from, std::uint32_t bytes, Mask stored);
+
+// The lanes of `mask` have stored values of `load`, or computed from it, to local memory. Words of
+// which some bytes are defined keep no cause.
+void write_cause(const Access& access, UndefinedBlock& block, Mask mask,
+                 const std::shared_ptr<const Origin>& load);
+// Why the lane's word of local memory is undefined; null: it has not stored to it.
+const LocalCause* cause_at(const UndefinedBlock& block, std::uint32_t warp, unsigned lane,
+                           std::uint64_t address);
 
 // Where a lane accesses: an address, or an offset and the rank of the block that owns the memory.
 std::uint64_t place_of(const Access& access, const UndefinedBlock& block, unsigned lane);

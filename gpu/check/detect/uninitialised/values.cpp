@@ -7,8 +7,19 @@
 namespace inflight::check::uninitialised {
 namespace {
 
-constexpr std::uint64_t word = 4;
 constexpr std::uint32_t most_bytes = UndefinedBytes::most;
+
+std::shared_ptr<const Origin> cause_of(const Origin& origin) {
+  return origin.cause ? origin.cause : std::make_shared<const Origin>(origin);
+}
+
+// Whether the bytes are unwritten shared or local memory, or computed from undefined bytes.
+bool is_from_block(const Origin& origin) {
+  if (origin.space == Space::global) return false;
+  if (!origin.copied || origin.derived) return true;
+  const Origin* const from = origin.cause.get();
+  return from && from->space != Space::global && (!from->copied || from->derived);
+}
 
 }  // namespace
 
@@ -55,6 +66,9 @@ std::uint32_t Uninitialised::number(const Access& access, UndefinedBlock& block,
       if (const auto cause = from->causes.find(origin.address / word); cause != from->causes.end())
         origin.cause = cause->second;
   }
+  if (access.space == Space::local)
+    if (const LocalCause* const at = cause_at(block, access.who.warp, first, origin.address))
+      origin.cause = at->load, origin.copied = true, origin.derived = at->derived;
   return at->second + 1;
 }
 
@@ -117,7 +131,7 @@ void Uninitialised::stored(const Access& access, UndefinedBlock& block) {
     whole |= Mask{undefined.bytes[lane] == all} << lane;
   }
   whole &= ~undefined.partly;
-  const bool from_block = origin.space != Space::global && (!origin.copied || origin.derived);
+  const bool from_block = is_from_block(origin);
   const Mask leave =
       access.space == Space::global ? whole & (from_block ? ~Mask{0} : undefined.computed) : 0;
   if (leave != 0) {
@@ -128,6 +142,8 @@ void Uninitialised::stored(const Access& access, UndefinedBlock& block) {
   keep(access, block, lanes & ~leave, whole);
   if (access.space == Space::shared)
     keep_derived(access, block, origin, lanes & undefined.computed);
+  if (access.space == Space::local)
+    write_cause(access, block, lanes & ~undefined.partly, cause_of(origin));
   if (access.space == Space::global && (whole & ~leave) != 0)
     remember_store(access, origin, whole & ~leave);
 }
@@ -186,7 +202,7 @@ void Uninitialised::keep(const Access& access, UndefinedBlock& block, Mask lanes
 void Uninitialised::keep_derived(const Access& access, UndefinedBlock& block, const Origin& from,
                                  Mask lanes) {
   if (lanes == 0) return;
-  const auto cause = from.cause ? from.cause : std::make_shared<const Origin>(from);
+  const auto cause = cause_of(from);
   for (Mask m = lanes; m != 0; m &= m - 1) {
     const int lane = std::countr_zero(m);
     UndefinedBlock* const to = access.ranks ? block.peer(access.ranks[lane]) : &block;
