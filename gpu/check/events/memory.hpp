@@ -53,6 +53,15 @@ struct PendingSilence {
   ~PendingSilence() = default;
 };
 
+// A strong load whose value goes to nothing but comparisons and what they decide.
+struct Decision {
+  // The lanes in which this value, in place of the one that was read, decides the same.
+  virtual Mask alike(std::uint64_t value) const = 0;
+
+ protected:
+  ~Decision() = default;
+};
+
 struct Access {
   enum class Kind : std::uint8_t { load, store, atomic, reduction };
   Who who;
@@ -79,6 +88,10 @@ struct Access {
   const std::uint64_t* read = nullptr;
   // [32] The values that a store, exchange or compare-and-swap of at most 8 bytes wrote, else null.
   const std::uint64_t* wrote = nullptr;
+  // [32] Strong write of at most 8 bytes: what memory held before all lanes wrote, and after that.
+  // Null otherwise, and while no function with a Decision is known.
+  const std::uint64_t *before = nullptr, *after = nullptr;
+  const Decision* decision = nullptr;  // strong load, else null
   // Load: a listener to Topic::undefined stores the unwritten bytes here, and their uses are
   // reported to it. Store: gives the listener the unwritten bytes of the stored values. Else null.
   UndefinedBytes* undefined = nullptr;

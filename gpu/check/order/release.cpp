@@ -229,13 +229,30 @@ std::uint64_t Location::relaxed_write(const Place& writer, Scope scope, const Sn
                Release(RelaxedPublication{by.known.loose, row, lane, epoch, by.together}), false);
 }
 
+void Location::note(std::optional<std::uint64_t> before, std::optional<std::uint64_t> after,
+                    std::uint32_t bytes, Row row, Mask lane, Epoch epoch) {
+  if (versions_.empty()) return;
+  if (steps_.size() == most_steps) steps_.erase(steps_.begin());
+  const Version& v = versions_.back();
+  steps_.push_back({v.last, before, after, bytes, row, lane, epoch, v.writer, v.scope, v.release});
+}
+
+const Location::Step* Location::step(std::uint64_t number) const {
+  const auto found = std::ranges::find(steps_, number, &Step::number);
+  return found == steps_.end() ? nullptr : &*found;
+}
+
 const Release* Location::seen(const Place& reader, Scope scope, std::uint64_t saw) const {
+  const auto reaches = [&](const auto& write) {
+    const Scope between = level(write.writer, reader);
+    return write.scope >= between && scope >= between ? &write.release : nullptr;
+  };
+  if (const Step* const noted = saw == latest ? nullptr : step(saw)) return reaches(*noted);
   for (auto v = versions_.rbegin(); v != versions_.rend(); ++v) {
     if (saw != latest && saw < v->first) continue;
     // The writer of an earlier link of a chain is not kept. It counts as morally strong.
     if (saw != latest && saw < v->last) return &v->release;
-    const Scope between = level(v->writer, reader);
-    return v->scope >= between && scope >= between ? &v->release : nullptr;
+    return reaches(*v);
   }
   return older_.get();
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "gpu/check/order/arrivals.hpp"
@@ -113,12 +114,51 @@ class Location {
   // What a read that saw that write acquires. Null if the two are not morally strong.
   const Release* seen(const Place& reader, Scope scope, std::uint64_t saw = latest) const;
   std::uint64_t writes() const { return next_; }
+  // One write, with what it and the writes before it published.
+  struct Step {
+    std::uint64_t number = 0;
+    std::optional<std::uint64_t> before, after;  // the values, where they are known
+    std::uint32_t bytes = 0;
+    Row row = 0;
+    Mask lane = 0;
+    Epoch epoch = 0;
+    Place writer;
+    Scope scope = Scope::cta;
+    Release release;
+  };
+  // Notes the values of the last write, by the lane that published it in this epoch.
+  void note(std::optional<std::uint64_t> before, std::optional<std::uint64_t> after,
+            std::uint32_t bytes, Row row, Mask lane, Epoch epoch);
+  // The number of the oldest write that a reader may have seen in place of the last one, whose
+  // value it read. It must not know a later one (`knows`), and all values from that write's on must
+  // be `alike`. Values between which memory was changed otherwise are not looked at.
+  template <class Knows, class Alike>
+  std::uint64_t oldest(std::uint64_t read, std::uint32_t bytes, Knows&& knows,
+                       Alike&& alike) const {
+    const auto holds = [&](const Step& s, std::uint64_t value) {
+      return s.after == value && s.bytes == bytes;
+    };
+    if (steps_.size() < 2 || steps_.back().number + 1 != next_ || !holds(steps_.back(), read))
+      return latest;
+    auto at = steps_.end() - 1;
+    for (; at != steps_.begin(); --at) {
+      const Step& earlier = *(at - 1);
+      if (earlier.number + 1 != at->number || !at->before || !holds(earlier, *at->before) ||
+          knows(*at) || !alike(*at->before))
+        break;
+    }
+    return at + 1 == steps_.end() ? latest : at->number;
+  }
+  // That write, if it is noted, else null.
+  const Step* step(std::uint64_t number) const;
   // Some of its kept writes may be by a thread of another block.
   bool is_written_outside(const Place& block) const;
   const Release* last() const { return versions_.empty() ? nullptr : &versions_.back().release; }
 
  private:
+  static constexpr std::size_t most_steps = 8;
   std::vector<Version> versions_;
+  std::vector<Step> steps_;         // the last ones
   std::unique_ptr<Release> older_;  // null: there are none
   std::uint64_t next_ = 1;
 };

@@ -1,4 +1,5 @@
 // Builds descriptions from PTX instructions: registers, memory operands, control.
+#include "gpu/machine/instruction/comparisons.hpp"
 #include "gpu/machine/instruction/contraction.hpp"
 #include "gpu/machine/instruction/detail.hpp"
 #include "gpu/machine/instruction/drops.hpp"
@@ -54,6 +55,7 @@ class Describer {
     find_peeks(*out_);
     find_drops(*out_);
     find_spins(*out_);
+    find_comparisons(*out_);
     find_contractions(*out_);
     return std::move(out_);
   }

@@ -21,6 +21,16 @@ struct Drop {
   std::array<std::vector<std::uint32_t>, 2> live;
 };
 
+// A strong load whose value goes to nothing but comparisons.
+struct Comparison {
+  std::uint32_t load = 0, end = 0;  // the instruction, and the end of its block
+  // A register that depends on the value, where more than a computation in the block uses it.
+  struct Result {
+    std::uint32_t reg = 0, before = 0;  // the instruction that uses it, or `end` for later blocks
+  };
+  std::vector<Result> results;  // in the order of the uses
+};
+
 struct Function {
   const ptx::Module* module = nullptr;
   const ptx::Function* text = nullptr;
@@ -34,7 +44,8 @@ struct Function {
   std::vector<RegisterUse> registers, contracted;
   std::vector<MemoryOperand> memory;
 
-  std::vector<Drop> drops;  // in the order of the loads
+  std::vector<Drop> drops;              // in the order of the loads
+  std::vector<Comparison> comparisons;  // in the order of the loads
   // By register: several instructions write it. Empty if no Drop has later blocks.
   std::vector<bool> rewritten;
 };

@@ -69,6 +69,7 @@ struct MemoryOperand {
   std::uint32_t unread = 0;   // last bytes of a weak vector load that go to registers never read
   bool peeks = false;         // a weak load that an atomic on the same address may follow
   bool spins = false;         // an atomic that a thread repeats until it succeeds
+  bool decides = false;       // a strong load whose value is only compared
   bool may_drop = false;      // a weak load whose value others may leave without effect
   std::uint32_t lanes = ~0u;  // mask of the lanes that give an address
   bool strided = false;       // a matrix: each lane accesses a part of one of its lines

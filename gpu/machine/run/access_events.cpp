@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <utility>
 
+#include "gpu/machine/instruction/comparisons.hpp"
 #include "gpu/machine/instruction/observed_access.hpp"
 #include "gpu/machine/run/access.hpp"
 #include "gpu/machine/run/cluster.hpp"
+#include "gpu/machine/run/decision.hpp"
 #include "gpu/machine/run/dropped_lanes.hpp"
 #include "gpu/machine/run/each_lane.hpp"
 #include "gpu/machine/run/multicast_access.hpp"
@@ -43,6 +46,8 @@ check::Access access_event(const Warp& w, const MemoryOperand& info, std::uint32
 // The values that an access read and wrote, if known.
 struct Values {
   const std::uint64_t *read = nullptr, *wrote = nullptr;
+  const std::uint64_t *before = nullptr, *after = nullptr;
+  const check::Decision* decision = nullptr;
   std::uint32_t kept = 0;     // lanes whose compare-and-swap failed
   std::uint32_t dropped = 0;  // lanes whose loaded value affects nothing
   std::uint32_t silent = 0;   // lanes that write the value already there
@@ -59,6 +64,8 @@ void notify(const Warp& w, check::Access&& event, const std::uint64_t* addresses
   event.ranks = ranks;
   event.written &= ~values.kept;
   event.read = values.read, event.wrote = values.wrote;
+  event.before = values.before, event.after = values.after;
+  event.decision = values.decision;
   event.dropped = values.dropped & event.who.mask;
   event.silent = values.silent & event.who.mask;
   event.pending = values.pending;
@@ -254,6 +261,34 @@ const Op* report_shared_read(Warp& w, const Op* op) {
   return next;
 }
 
+namespace {
+
+// The values in memory that strong writes change.
+class Held {
+ public:
+  Held(Warp& w, const Op* op, std::uint32_t mask, const MemoryOperand& info,
+       const std::uint64_t* addresses)
+      : mask_(mask), bytes_(info.bytes) {
+    known_ = info.role != MemoryOperand::Role::load && bytes_ <= sizeof(std::uint64_t) &&
+             any_comparisons() &&
+             resolve_lanes(w, op, mask, info.space, addresses, bytes_, false, places_).lanes == 0;
+  }
+  bool known() const { return known_; }
+  void read(std::uint64_t (&out)[lanes]) const {
+    each_lane(mask_, [&](int l) {
+      out[l] = 0;
+      std::memcpy(&out[l], places_.at[l], bytes_);
+    });
+  }
+
+ private:
+  std::uint32_t mask_, bytes_;
+  bool known_ = false;
+  LanePlaces places_;
+};
+
+}  // namespace
+
 // Performs a strong access, then reports it. Op::detail: bytes of a lane's value in its register,
 // or 0 if the values are not known.
 const Op* report_strong(Warp& w, const Op* op) {
@@ -282,8 +317,17 @@ const Op* report_strong(Warp& w, const Op* op) {
   if ((loads || store) && w.block->grid->observation->wants(check::Topic::undefined))
     values.undefined = &undefined;
   if (store && w.undefined != 0) find_stored(w, op, mask, undefined);
+  const Held held(w, op, mask & info.lanes, info, addresses);
+  std::uint64_t before[lanes], after[lanes];
+  if (held.known()) held.read(before);
   const Op* const next = perform(w, op, mask);
   if (!next) return nullptr;  // a fault has ended the kernel
+  if (held.known()) {
+    held.read(after);
+    values.before = before, values.after = after;
+  }
+  std::optional<LoadDecision> decision;
+  if (info.decides && bytes == info.bytes) values.decision = &decision.emplace(w, op, bytes);
   if (bytes && !store && op->d != no_ref) {
     widen(w, op->d, bytes, info.bytes, read);
     values.read = read;

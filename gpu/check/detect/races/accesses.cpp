@@ -1,6 +1,7 @@
 // Accesses of threads, synchronisation by strong ones, and fences.
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <utility>
 
 #include "gpu/check/detect/races/races.hpp"
@@ -340,6 +341,40 @@ void Races::publish_to_host(Block& block, const Access& event, Mask mask) {
 }
 
 // Performs the acquire part of a strong access (`before` it) or its release part (after it).
+namespace {
+
+// The write that the lane counts as having read, if a load only compares its value: the oldest one
+// that would have decided the same. In another order of the writers it reads that one.
+std::uint64_t read_at_worst(const Block& block, const Access& event, unsigned lane,
+                            const order::Location& at) {
+  if (!event.decision || !event.read) return order::Location::latest;
+  const order::Row own = order::warp_row(block.order.row(), order::Part::thread, event.who.warp);
+  const order::Clock& known = block.order.view(event.who.warp, lane).known.loose;
+  return at.oldest(
+      event.read[lane], event.bytes,
+      [&](const order::Location::Step& s) {
+        return s.row == own || known.covers(s.row, s.lane, s.epoch);
+      },
+      [&](std::uint64_t value) { return (event.decision->alike(value) >> lane & 1) != 0; });
+}
+
+// Notes the values of the lane's write. Those between several lanes of one access are not known.
+void note_values(const Block& block, const Access& event, Mask mask, unsigned lane,
+                 order::Location& at) {
+  if (!event.after) return;
+  std::optional<std::uint64_t> before = event.before[lane], after = event.after[lane];
+  for (Mask m = mask & ~(Mask{1} << lane); m != 0; m &= m - 1) {
+    const auto other = static_cast<unsigned>(std::countr_zero(m));
+    if (event.addresses[other] != event.addresses[lane]) continue;
+    (other < lane ? before : after).reset();
+  }
+  at.note(before, after, event.bytes,
+          order::warp_row(block.order.row(), order::Part::thread, event.who.warp), Mask{1} << lane,
+          block.order.epoch() - 1);
+}
+
+}  // namespace
+
 void Races::synchronise(Block& block, Block* owner, const Access& event, Mask mask, bool write,
                         bool before) {
   order::Order order = order_of(event.order);
@@ -369,9 +404,19 @@ void Races::synchronise(Block& block, Block* owner, const Access& event, Mask ma
     left &= ~same;
     const auto act = [&](order::Location& at) {
       if (!write) {
-        const Block::LastRead now{key, at.writes(), same, order, scope};
-        if (std::exchange(block.warps[warp].last_read, now) != now)
-          block.order.strong_reads(warp, same, key, at, order, scope);
+        for (Mask open = same; open != 0;) {
+          const std::uint64_t saw =
+              read_at_worst(block, event, static_cast<unsigned>(std::countr_zero(open)), at);
+          Mask part = open;
+          for (Mask m = event.decision ? open & (open - 1) : 0; m != 0; m &= m - 1)
+            if (read_at_worst(block, event, static_cast<unsigned>(std::countr_zero(m)), at) != saw)
+              part &= ~(m & -m);
+          open &= ~part;
+          const std::uint64_t writes = saw == order::Location::latest ? at.writes() : saw + 1;
+          const Block::LastRead now{key, writes, part, order, scope};
+          if (std::exchange(block.warps[warp].last_read, now) != now)
+            block.order.strong_reads(warp, part, key, at, order, scope, saw);
+        }
       } else if (before) {
         if (read) block.order.strong_read(warp, lane, key, at, order, scope);
       } else if (ticket) {
@@ -382,6 +427,7 @@ void Races::synchronise(Block& block, Block* owner, const Access& event, Mask ma
       } else {
         block.order.strong_write(warp, lane, key, at, order, scope);
       }
+      if (write && !before) note_values(block, event, mask, lane, at);
     };
     // A relaxed update continues what was published there. If nothing was, it need not be recorded.
     const bool counts =
