@@ -340,7 +340,6 @@ void Races::publish_to_host(Block& block, const Access& event, Mask mask) {
   }
 }
 
-// Performs the acquire part of a strong access (`before` it) or its release part (after it).
 namespace {
 
 // The write that the lane counts as having read, if a load only compares its value: the oldest one
@@ -375,6 +374,7 @@ void note_values(const Block& block, const Access& event, Mask mask, unsigned la
 
 }  // namespace
 
+// Performs the acquire part of a strong access (`before` it) or its release part (after it).
 void Races::synchronise(Block& block, Block* owner, const Access& event, Mask mask, bool write,
                         bool before) {
   order::Order order = order_of(event.order);
