@@ -104,8 +104,9 @@ struct Reconvergence {
 // neither. Threads that poll memory in a loop are reported only by their accesses.
 struct Wait {
   enum class Step : std::uint8_t { begin, end };
-  // warpgroup: for the other warps of the warpgroup, to issue an instruction together.
-  enum class For : std::uint8_t { barrier, mbarrier, collective, warpgroup, sleep };
+  // warpgroup: for the other warps of the warpgroup, to issue an instruction together. nothing: the
+  // threads repeat a loop that has no way out and neither accesses memory nor waits.
+  enum class For : std::uint8_t { barrier, mbarrier, collective, warpgroup, sleep, nothing };
   Who who;
   Step step = Step::begin;
   For what = For::barrier;

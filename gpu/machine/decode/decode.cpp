@@ -8,6 +8,7 @@
 #include "gpu/machine/builtins/builtins.hpp"
 #include "gpu/machine/decode/table.hpp"
 #include "gpu/machine/families/wgmma.hpp"
+#include "gpu/machine/instruction/endless.hpp"
 #include "gpu/machine/instruction/phases.hpp"
 #include "gpu/machine/instruction/wgmma.hpp"
 #include "gpu/machine/lowering/observing.hpp"
@@ -78,7 +79,8 @@ Decoder::Decoder(const Program& program, Program::FunctionRef ref, const Functio
       flow_(description.flow),
       module_(*description.module),
       function_(*description.text),
-      phase_begins_(phase_begins(description)) {}
+      phase_begins_(phase_begins(description)),
+      endless_(endless_blocks(description)) {}
 
 void Decoder::run() {
   builder_.code->block_start.assign(flow_.blocks.size(), Code::none);
@@ -93,6 +95,7 @@ void Decoder::block(std::uint32_t id, std::uint32_t next) {
   builder_.code->block_start[id] = builder_.next_op();
   builder_.begin_block();
   counting_.begin();
+  if (endless_[id]) return begin_endless(b);
   for (std::uint32_t i = b.first; i < b.last; ++i) instruction(i);
   builder_.set_guarded(false);
   if (b.successors.empty() && (b.first == b.last || b.falls_through)) {
@@ -101,6 +104,12 @@ void Decoder::block(std::uint32_t id, std::uint32_t next) {
     const std::uint32_t to = b.successors.back();
     if (to != next || flow_.blocks[to].predecessors.size() > 1) jump_to(to);
   }
+}
+
+void Decoder::begin_endless(const BasicBlock& block) {
+  builder_.begin(block.first, false);
+  builder_.set_guarded(false);
+  builder_.emit(&run_endless);
 }
 
 void Decoder::jump_to(std::uint32_t block) {

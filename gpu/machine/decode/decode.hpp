@@ -31,6 +31,7 @@ class Decoder {
   void branch(const Instruction& what);
   void branch_table(const ptx::Instruction& in, Lowering& lo);
   void call(const ptx::Instruction& in, Lowering& lo);
+  void begin_endless(const BasicBlock& block);
   void jump_to(std::uint32_t block);
   void patch();
 
@@ -45,6 +46,7 @@ class Decoder {
   std::vector<Fixup> fixups_;
   std::vector<std::uint32_t> meets_;      // ops whose imm is their target's index
   const std::vector<bool> phase_begins_;  // by instruction
+  const std::vector<bool> endless_;       // by basic block
   struct TableFixup {
     std::uint32_t table, entry, block;
   };

@@ -64,9 +64,12 @@ struct SleepWait {
 struct GridsWait {
   auto operator<=>(const GridsWait&) const = default;
 };
+struct EndlessLoop {
+  auto operator<=>(const EndlessLoop&) const = default;
+};
 using Awaited =  // monostate: nothing, they can run
     std::variant<std::monostate, BarrierWait, MbarrierWait, CollectiveWait, ClusterWait,
-                 WarpgroupWait, RegistersWait, SleepWait, GridsWait>;
+                 WarpgroupWait, RegistersWait, SleepWait, GridsWait, EndlessLoop>;
 
 // Threads of a block with the same wait.
 struct WaitingThreads {

@@ -64,6 +64,8 @@ Awaited awaited(const Warp& w, const Split& s) {
       return SleepWait{};
     case Wait::grids:
       return GridsWait{};
+    case Wait::endless:
+      return EndlessLoop{};
     case Wait::nothing:
       break;
   }

@@ -36,6 +36,8 @@ const Op* run_branch(Warp& w, const Op* op) {
   return w.diverge(op->target, taken, op + 1);
 }
 
+const Op* run_endless(Warp& w, const Op* op) { return w.park(op, Wait::endless, 0); }
+
 const Op* run_phase(Warp& w, const Op* op) {
   if (w.phases == 0) return op + 1;
   --w.phases;

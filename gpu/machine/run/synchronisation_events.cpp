@@ -183,6 +183,9 @@ check::Wait Observation::wait_event(const Warp& w, const Split& s, std::uint32_t
       if (!RegistersAwaited::is_in(s.detail))
         event.members = static_cast<check::Mask>(s.detail) << w.index / 4 * 4;
       break;
+    case Wait::endless:
+      event.what = For::nothing;
+      break;
     default:
       event.what = For::sleep;
   }

@@ -73,6 +73,7 @@ enum class Wait : std::uint8_t {
   warpgroup,   // wgmma: detail = mask of missing warps by rank; setmaxnreg: RegistersAwaited
   sleep,       // nanosleep: detail = the cycle at which it ends
   grids,       // griddepcontrol.wait
+  endless,     // nothing: a loop that no thread leaves (endless.hpp)
 };
 
 struct Split {

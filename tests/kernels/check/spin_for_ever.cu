@@ -61,6 +61,19 @@ __global__ void tested(bool arrives) {
   }
 }
 
+// The compiler reads a plain flag once, before the loop.
+__global__ void read_once() {
+  __shared__ int flag;
+  if (threadIdx.x == 0) flag = 0;
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    while (flag == 0) {  // [read once]
+    }
+  } else {
+    flag = 1;  // [set]
+  }
+}
+
 // One block waits for the other, which waits for the host. This may take any time.
 __global__ void told_late(int* told, const volatile int* by_host) {
   if (blockIdx.x == 0) {
@@ -96,5 +109,6 @@ int main(int argc, char** argv) {
                    {"clock_twin", [] { run_with_clock(true); }},
                    {"tested", [] { tested<<<1, 32>>>(false); }},
                    {"arrived", [] { tested<<<1, 32>>>(true); }},
+                   {"read_once", [] { read_once<<<1, 64>>>(); }},
                    {"told_late", tell_late}});
 }

@@ -120,8 +120,21 @@ WAIT:
                           "lacks 2 of 3 arrivals", "mbarrier.try_wait.shared.b64"});
 }
 
+TEST(Report, ALoopWithoutAWayOutIsADeadlock) {
+  for (const char* const loop :
+       {"L: bra L;", "L: add.u32 %r1, %r1, 1; @%p1 bra L; bra M; M: bra L;",
+        "@%p1 bra L; ret; L: bra L;"}) {
+    PtxRunner r({std::string(".visible .entry k() { .reg .b32 %r<2>; .reg .pred %p<2>;\n"
+                             "mov.u32 %r1, %tid.x; setp.eq.u32 %p1, %r1, 3;\n") +
+                 loop + " }"});
+    const Outcome o = r.run("k", {}, {64, 1, 1});
+    EXPECT_EQ(o.kind, FaultKind::deadlock) << loop;
+    expect_parts(o.report, {"deadlock in kernel k", "repeat a loop that has no way out"});
+  }
+}
+
 TEST(Report, ATimeoutDoesNotHang) {
-  PtxRunner r({".visible .entry k() { L: bra L; }"});
+  PtxRunner r({".visible .entry k() { L: nanosleep.u32 20; bra L; }"});
   r.options.timeout = std::chrono::milliseconds(50);
   const Outcome o = r.run("k", {}, {64, 1, 1});
   EXPECT_EQ(o.kind, FaultKind::timeout);

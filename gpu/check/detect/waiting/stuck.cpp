@@ -128,6 +128,8 @@ std::string words(const Group& group, const std::vector<Group>& all, const Clust
                            who);
       return fmt::format("waits for a wgmma that other warps of its warpgroup have not issued ({})",
                          who);
+    case Wait::For::nothing:
+      return fmt::format("repeats for ever a loop that has no way out ({})", who);
     default:
       return fmt::format("sleeps ({})", who);
   }
@@ -143,8 +145,12 @@ bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
   const auto starved = std::find_if(groups.begin(), groups.end(), [](const Group& g) {
     return waits_for_registers(g.first.wait);
   });
+  const auto endless = std::find_if(groups.begin(), groups.end(), [](const Group& g) {
+    return g.first.wait.what == Wait::For::nothing;
+  });
   const auto root =
-      starved != groups.end()
+      endless != groups.end() ? endless
+      : starved != groups.end()
           ? starved
           : std::min_element(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
               const auto rank = [&](const Group& g) {
@@ -191,7 +197,19 @@ bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
           ? fmt::format("; {} of the block {} exited", threads(state.block_threads - live),
                         state.block_threads - live == 1 ? "has" : "have")
           : "";
-  if (starved != groups.end()) {
+  if (endless != groups.end()) {
+    f.sentence =
+        "threads repeat a loop for ever that has no way out: it neither reads memory nor waits" +
+        gone;
+    f.remedy =
+        "if the loop polls a variable, read it with cuda::atomic_ref, ld.acquire or, with a fence "
+        "behind the loop, volatile: the compiler reads a plain variable once and takes the read "
+        "out of the loop";
+    f.rule =
+        "PTX ISA, Memory Consistency Model: what other threads write is seen by strong reads; and "
+        "CUDA C++ Programming Guide, volatile: the compiler may keep the value of any other "
+        "variable in a register";
+  } else if (starved != groups.end()) {
     f.sentence =
         "threads wait for ever for registers: setmaxnreg.inc takes registers that setmaxnreg.dec "
         "returned to their block's pool, and threads that exit return none" +

@@ -1,0 +1,41 @@
+// Finds the blocks from which only blocks of computations and branches are reached.
+#include "gpu/machine/instruction/endless.hpp"
+
+#include <algorithm>
+
+#include "gpu/machine/instruction/drops.hpp"
+
+namespace inflight::machine {
+namespace {
+
+bool only_computes(const Function& function, const BasicBlock& block) {
+  const auto first = function.body.begin();
+  return std::all_of(first + block.first, first + block.last, [](const Instruction& in) {
+    return in.control == Control::branch || computes_alone(in);
+  });
+}
+
+}  // namespace
+
+std::vector<bool> endless_blocks(const Function& function) {
+  const auto& blocks = function.flow.blocks;
+  std::vector<bool> endless(blocks.size());
+  for (std::size_t b = 0; b < blocks.size(); ++b)
+    endless[b] = !blocks[b].successors.empty() && only_computes(function, blocks[b]);
+  // A block from which another one is reached has an end, and so have those before it.
+  std::vector<std::size_t> ended;
+  for (std::size_t b = 0; b < blocks.size(); ++b)
+    if (!endless[b]) ended.push_back(b);
+  while (!ended.empty()) {
+    const std::size_t b = ended.back();
+    ended.pop_back();
+    for (const std::uint32_t before : blocks[b].predecessors) {
+      if (!endless[before]) continue;
+      endless[before] = false;
+      ended.push_back(before);
+    }
+  }
+  return endless;
+}
+
+}  // namespace inflight::machine
