@@ -434,7 +434,7 @@ Clock::Node* Clock::raised(Node* node, const Raises::Raise* first, const Raises:
   if (inside) floor = std::max(floor, node->floor);
   Node* const after[2] = {raised(before[0], first, high, floor),
                           raised(before[1], high, last, floor)};
-  if (inside && after[0] == before[0] && after[1] == before[1]) return node;
+  if (after[0] == before[0] && after[1] == before[1]) return node;
   return given(make(bits >= 64 ? 0 : prefix >> bits << bits, bits, inside ? node->floor : 0,
                     owned(after[0], before[0], nullptr), owned(after[1], before[1], nullptr)));
 }
