@@ -61,17 +61,17 @@ __global__ void tested(bool arrives) {
   }
 }
 
-// The compiler reads a plain flag once, before the loop.
-__global__ void read_once() {
+// The same with a plain flag, which the compiler reads once, before the loop.
+__global__ void flag_read_once() {
   __shared__ int flag;
   if (threadIdx.x == 0) flag = 0;
   __syncthreads();
-  if (threadIdx.x < 32) {
+  if (threadIdx.x < 32)
     while (flag == 0) {  // [read once]
     }
-  } else {
-    flag = 1;  // [set]
-  }
+  // [meet behind the loop]
+  __syncthreads();
+  if (threadIdx.x == 32) flag = 1;
 }
 
 // One block waits for the other, which waits for the host. This may take any time.
@@ -109,6 +109,6 @@ int main(int argc, char** argv) {
                    {"clock_twin", [] { run_with_clock(true); }},
                    {"tested", [] { tested<<<1, 32>>>(false); }},
                    {"arrived", [] { tested<<<1, 32>>>(true); }},
-                   {"read_once", [] { read_once<<<1, 64>>>(); }},
+                   {"read_once", [] { flag_read_once<<<1, 64>>>(); }},
                    {"told_late", tell_late}});
 }
