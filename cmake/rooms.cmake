@@ -153,6 +153,11 @@ function(inflight_unit_tests room)
   add_executable(unit_${room} ${ARGN})
   inflight_test_program(unit_${room})
   target_link_libraries(unit_${room} PRIVATE inflight_${room} GTest::gtest_main)
+  # Sanitizers take up to ten times as long.
+  set(seconds 60)
+  if(INFLIGHT_ASAN OR INFLIGHT_TSAN)
+    set(seconds 300)
+  endif()
   gtest_discover_tests(unit_${room} TEST_PREFIX ${room}. DISCOVERY_TIMEOUT 60
-                       PROPERTIES TIMEOUT 60)
+                       PROPERTIES TIMEOUT ${seconds})
 endfunction()

@@ -25,7 +25,7 @@ expect "what the user builds PyTorch's extensions for" 17 '^TORCH_CUDA_ARCH_LIST
 expect "another's module stays" 17 '^LD_AUDIT=/.*/libinflight_audit.so:/other.so$' \
   bash -c 'LD_AUDIT=/gone/libinflight_audit.so:/other.so "$0" run "$1" 2>/dev/null' "$inflight" "$work/program"
 expect "a library path that has it already" 17 '^LD_LIBRARY_PATH=[^:]*$' \
-  "$inflight" run "$inflight" run "$work/program"
+  env -u LD_LIBRARY_PATH "$inflight" run "$inflight" run "$work/program"
 for variable in TRITON_PTXAS_PATH TRITON_PTXAS_BLACKWELL_PATH; do
   expect "the assembler of Triton" 17 "^$variable=/.*/libexec/inflight/ptxas\$" \
     env -u $variable "$inflight" run "$work/program"
