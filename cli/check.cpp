@@ -123,9 +123,13 @@ void report_rest(const Collected& found, const check::Filter& filter, const std:
   } else {
     std::string text = check::summary(found.reported);
     text.pop_back();
-    complain(fmt::format("{}, in {} of {}.", text,
-                         counted(found.all.launches, "launch", "launches"),
-                         counted(found.all.processes, "process", "processes")));
+    const std::string processes = counted(found.all.processes, "process", "processes");
+    if (found.all.unfinished == found.all.processes)
+      complain(fmt::format("{}, in {} that ended before main did; launches are not counted.", text,
+                           processes));
+    else
+      complain(fmt::format("{}, in {} of {}.", text,
+                           counted(found.all.launches, "launch", "launches"), processes));
     for (const std::string& each : check::headlines(found.reported)) hint(each);
   }
   if (found.suppressed) complain(fmt::format("{} suppressed.", found.suppressed));
@@ -135,7 +139,7 @@ void report_rest(const Collected& found, const check::Filter& filter, const std:
       complain(
           fmt::format("with {} the program's exit status is {}.", runs[i].replay, runs[i].status));
   if (!verbose) return;
-  if (found.all.unfinished)
+  if (found.all.unfinished && found.all.unfinished != found.all.processes)
     complain(fmt::format("{} ended before main did; their launches are not counted.",
                          counted(found.all.unfinished, "process", "processes")));
   for (const check::Suppression* each : filter.unused())
