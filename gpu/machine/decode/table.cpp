@@ -1,4 +1,7 @@
 // Looks up rows of all families, for the host's instruction set.
+#include <array>
+#include <bit>
+#include <cstdint>
 #include <unordered_map>
 
 #include "gpu/host/instruction_set.hpp"
@@ -8,7 +11,6 @@
 namespace inflight::machine {
 namespace {
 
-using ptx::Mod;
 using ptx::Type;
 
 using Isa = host::InstructionSet;
@@ -19,7 +21,9 @@ std::uint64_t key(ptx::Opcode opcode, const std::array<Type, 3>& types, const pt
   auto mix = [&](std::uint64_t v) { h = (h ^ v) * 0x100000001b3; };
   mix(static_cast<unsigned>(opcode));
   for (Type t : types) mix(static_cast<unsigned>(t) + 1);
-  mods.for_each([&](Mod m) { mix(static_cast<unsigned>(m) + 1000); });
+  // Whole words: to visit the modifiers one by one takes most of the time to make the table.
+  for (const std::uint64_t word : std::bit_cast<std::array<std::uint64_t, sizeof mods / 8>>(mods))
+    mix(word);
   return h;
 }
 
@@ -54,6 +58,7 @@ class Table {
     }
     INFLIGHT_FAMILIES(FAMILY)
 #undef FAMILY
+    rows_.reserve(all.size());
     for (const Row& row : all) rows_.emplace(key(row.opcode, row.types, row.mods), row);
   }
 
