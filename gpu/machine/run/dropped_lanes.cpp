@@ -8,13 +8,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
 #include <vector>
 
 #include "gpu/machine/code/slots.hpp"
 #include "gpu/machine/instruction/drops.hpp"
-#include "gpu/machine/run/counts.hpp"
-#include "gpu/machine/run/undefined_steps.hpp"
+#include "gpu/machine/run/on_copy.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -40,7 +38,7 @@ struct State {
 class Ahead {
  public:
   Ahead(Warp& w, const Op* load, std::uint32_t mask)
-      : w_(w), f_(*w.frame->code->description), drop_(*drop_of(f_, load->instruction)) {
+      : w_(w), f_(*w.frame->code->description), drop_(*drop_of(f_, load->instruction)), on_(w) {
     static thread_local std::vector<State> states;
     states.assign(f_.text->registers.size(), {});
     states_ = &states;
@@ -49,17 +47,9 @@ class Ahead {
 
   // The lanes in which the value has an effect.
   std::uint32_t used(const Op* load) {
-    static thread_local LineBuffer registers;
-    const LineBuffer& now = w_.frame->registers;
-    registers.resize(now.size());
-    std::memcpy(registers.data(), now.data(), now.size());
-    std::vector<Count> counts(w_.frame->code->count_slots);  // what it executes does not count
-    Count* const kept_counts = std::exchange(w_.frame->counts, counts.data());
-    const std::uint32_t carry = w_.carry, counted_lanes = w_.counted_lanes;
-    const OnVariant on(w_, registers.data());
     execute(load->instruction + 1, drop_.end, load);
     if (!drop_.beyond.empty()) {
-      follow(registers);
+      follow();
     } else {
       const Instruction& last = f_.body[drop_.end - 1];
       std::uint32_t jumps = ~0u, stays = ~0u;  // lanes that may
@@ -68,8 +58,6 @@ class Ahead {
       for (const std::uint32_t reg : drop_.live[0]) used_ |= at(reg).depends & jumps;
       for (const std::uint32_t reg : drop_.live[1]) used_ |= at(reg).depends & stays;
     }
-    w_.frame->counts = kept_counts;
-    w_.carry = carry, w_.counted_lanes = counted_lanes;
     return used_;
   }
 
@@ -152,9 +140,8 @@ class Ahead {
 
   // Instructions `from` to `to`, whose ops are not before `op`.
   void execute(std::uint32_t from, std::uint32_t to, const Op* op) {
-    const Op* const last = &w_.frame->code->ops.back();
     for (std::uint32_t i = from; i < to; ++i) {
-      while (op != last && op->instruction < i) ++op;
+      op = on_.first(op, i);
       step(f_.body[i], i, op);
     }
   }
@@ -181,14 +168,13 @@ class Ahead {
     } else {
       for (const RegisterUse& use : in.writes) set(use.reg, made);
     }
-    for (; op->instruction == number; ++op)
-      if (!is_reporter(op) && !goes_elsewhere(op)) op->run(w_, op);
+    on_.execute(op, number);
   }
 
-  // Follows the lanes that go on to later blocks. `registers`: those at the end of the load's
-  // block.
-  void follow(LineBuffer& registers) {
-    static thread_local LineBuffer kept;
+  // Follows the lanes that go on to later blocks.
+  void follow() {
+    static thread_local LineBuffer kept;  // the registers at the end of the load's block
+    LineBuffer& registers = on_.registers();
     kept.resize(registers.size());
     std::memcpy(kept.data(), registers.data(), registers.size());
     const auto load_block = std::find_if(f_.flow.blocks.begin(), f_.flow.blocks.end(),
@@ -242,6 +228,7 @@ class Ahead {
   Warp& w_;
   const Function& f_;
   const Drop& drop_;
+  OnCopy on_;
   std::vector<State>* states_ = nullptr;  // by register
   std::uint32_t used_ = 0;
   std::vector<std::uint32_t> reach_;  // by later block: lanes that may come there
