@@ -71,6 +71,12 @@ class Races : public Listener {
   // Checks an access by lanes whose bytes are in one space and, if shared, in one owner's memory.
   void touch(Block& block, Block* owner, const Access& access, Mask mask, bool write);
   void loaded(Block& block, Block* owner, const Access& access, Mask mask);
+  // strong_accesses.cpp
+  // The earlier side of `conflict` is a strong write, and a thread of the block has read its value
+  // by its warp's last strong read. Whatever that read's order, what follows it comes after the
+  // write, though not after what the writer did before (PTX ISA, causality order: observation).
+  bool has_observed(const Block& block, Block* owner, const Access& access,
+                    const shadow::Conflict& conflict);
   void synchronise(Block& block, Block* owner, const Access& access, Mask mask, bool write,
                    bool before);
   void used_remotely(Block& block, Block& owner, const Who& who, Mask mask);
