@@ -37,6 +37,7 @@ struct BarrierBreach {
     others_passed,       // those were at this barrier while these were at another one
     left_out,            // lanes execute the instruction but are not in its member mask
     gone_past,           // lanes in the member mask exited without executing the instruction
+    count_,
   };
   What what = What::arrived_twice;
   Who who;

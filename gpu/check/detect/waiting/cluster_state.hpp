@@ -18,6 +18,12 @@ struct ClusterPlace {
 };
 ClusterPlace cluster_place(const Kernel& kernel, std::uint64_t block);
 
+// The location of an mbarrier.
+struct MbarrierPlace {
+  std::uint64_t block = 0;  // linear index of the block whose shared memory it is in
+  std::uint32_t address = 0;
+};
+
 struct ClusterState {
   explicit ClusterState(const Kernel& kernel);
 

@@ -48,6 +48,7 @@ struct MbarrierBreach {
     repeated_wait,  // returned at once, for a phase that the thread had seen before
     stale_token,    // a token of neither the current nor the preceding phase
     late_expect,    // bytes expected of a phase that no later arrival keeps incomplete
+    count_,
   };
   What what = What::broken_rule;
   async::Violation violation = async::Violation::none;

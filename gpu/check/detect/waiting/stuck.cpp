@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "gpu/check/detect/waiting/phrases.hpp"
 #include "gpu/check/detect/waiting/words.hpp"
 
 namespace inflight::check {
@@ -187,7 +188,9 @@ bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
   Places& places = session_.places;
   const Wait& wait = root->first.wait;
   Finding f;
-  const Name named_as = [this](const MbarrierPlace& at, const Who& who) { return name(at, who); };
+  const Name named_as = [this](const MbarrierPlace& at, const Who& who) {
+    return name_of(at, who, session_.places);
+  };
   f.here = places.party(wait.who, words(*root, groups, state, named_as));
   std::vector<Party> first;  // before the other groups
   FindingKind kind = FindingKind::deadlock;
@@ -221,8 +224,8 @@ bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
     const MbarrierHistory& m = *root->mbarrier;
     const MbarrierPhase& phase = m.current();
     const MbarrierPlace at{wait.who.block, wait.id};
-    const std::string it = name(at, wait.who);
-    f.bytes = bytes(at, wait.who);
+    const std::string it = name_of(at, wait.who, places);
+    f.bytes = bytes_of(at, wait.who, places);
     const auto join = [&](std::vector<Party> more) {
       std::move(more.begin(), more.end(), std::back_inserter(first));
     };
@@ -234,12 +237,12 @@ bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
             "phase {} of {} expects {} bytes; {} have arrived and no copy delivers the other {}: "
             "its threads wait for ever",
             phase.number, it, expected, came, m.tx_count());
-        std::vector<Party> expects = parties(phase.expects, "expects", "byte");
+        std::vector<Party> expects = parties_of(phase.expects, "expects", "byte", places);
         if (!expects.empty()) {
           first.push_back(std::move(f.here));
           f.here = std::move(expects.front());
         }
-        join(parties(phase.completed, "issues copies of", "byte"));
+        join(parties_of(phase.completed, "issues copies of", "byte", places));
         f.remedy = fmt::format(
             "expect {} bytes instead of {}, or issue copies of {} more bytes on this mbarrier",
             came, expected, m.tx_count());
@@ -254,7 +257,7 @@ bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
             "phase {} of {} has its bytes, but none of the {} arrivals that it expects: expecting "
             "bytes (mbarrier.expect_tx) is not an arrival",
             phase.number, it, phase.expected);
-        std::vector<Party> expects = parties(phase.expects, "expects", "byte");
+        std::vector<Party> expects = parties_of(phase.expects, "expects", "byte", places);
         if (!expects.empty()) {
           first.push_back(std::move(f.here));
           f.here = std::move(expects.front());
@@ -282,7 +285,7 @@ bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
         if (m.known())
           first.push_back(places.party(
               m.initialiser(), fmt::format("initialises it with a count of {}", phase.expected)));
-        join(parties(phase.arrivals, "makes", "arrival"));
+        join(parties_of(phase.arrivals, "makes", "arrival", places));
         f.remedy =
             raised
                 ? "use cp.async.mbarrier.arrive.noinc, whose arrivals are among those that the "
@@ -303,7 +306,7 @@ bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
             "threads wait for parity {} of {}, that is for phase {}, for which no thread arrives: "
             "they have not waited for phase {} (parity {}), which is complete",
             phase.number & 1, it, phase.number, phase.number - 1, (phase.number - 1) & 1);
-        if (phase.number > 1) join(parties(m.previous().arrivals, "made", "arrival"));
+        if (phase.number > 1) join(parties_of(m.previous().arrivals, "made", "arrival", places));
         f.remedy = fmt::format(
             "wait for parity {} here: a thread begins with parity 0 and flips it after each wait "
             "for this mbarrier; and let it arrive in the next phase, so that the next phase cannot "
@@ -364,8 +367,8 @@ bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
                 : "each waits for another") +
         gone;
     if (root->mbarrier)
-      first =
-          parties(root->mbarrier->previous().arrivals, "arrived in the previous phase:", "arrival");
+      first = parties_of(root->mbarrier->previous().arrivals,
+                         "arrived in the previous phase:", "arrival", places);
     f.remedy =
         copies
             ? "let the threads that have read what a thread's copies wrote arrive at the mbarrier "

@@ -1,17 +1,9 @@
 // Writes the findings about mbarriers, barriers and endless waits.
 #pragma once
-#include <optional>
-
 #include "gpu/check/detect/detector.hpp"
 #include "gpu/check/detect/waiting/polling.hpp"
 
 namespace inflight::check {
-
-// The location of an mbarrier.
-struct MbarrierPlace {
-  std::uint64_t block = 0;  // linear index of the block whose shared memory it is in
-  std::uint32_t address = 0;
-};
 
 class WaitingWords {
  public:
@@ -30,10 +22,6 @@ class WaitingWords {
   bool add_polling(const Hang& hang, const Polling::StateOf& state_of);
 
  private:
-  std::vector<Party> parties(std::vector<Contribution> all, std::string_view verb,
-                             std::string_view unit);
-  Bytes bytes(const MbarrierPlace& at, const Who& who);
-  std::string name(const MbarrierPlace& at, const Who& who);
   Session session_;
 };
 
