@@ -108,7 +108,7 @@ inline std::string_view Lexer::word() {
   return is(*p_, kDigit) ? std::string_view(p_, 0) : take(kWord);
 }
 
-inline std::uint32_t hash(std::string_view s) {
+[[gnu::always_inline]] inline std::uint32_t hash(std::string_view s) {
   constexpr std::uint64_t k = 0x9e3779b97f4a7c15;
   std::uint64_t h = s.size() * k;
   const char* p = s.data();
@@ -119,7 +119,14 @@ inline std::uint32_t hash(std::string_view s) {
     h = (h ^ w) * k, h ^= h >> 29;
   }
   std::uint64_t w = 0;
-  for (std::size_t i = 0; i < n; ++i) w |= std::uint64_t(std::uint8_t(p[i])) << 8 * i;
+  if (n >= 4) {  // the two halves overlap
+    std::uint32_t low, high;
+    std::memcpy(&low, p, 4), std::memcpy(&high, p + n - 4, 4);
+    w = std::uint64_t{high} << 32 | low;
+  } else if (n > 0) {
+    const auto at = [p](std::size_t i) { return std::uint64_t(std::uint8_t(p[i])); };
+    w = at(0) | at(n / 2) << 8 | at(n - 1) << 16;
+  }
   h = (h ^ w) * k;
   return std::uint32_t(h >> 32);
 }

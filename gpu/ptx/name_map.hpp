@@ -2,6 +2,7 @@
 // names' text alive.
 #pragma once
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 #include <vector>
 
@@ -15,7 +16,7 @@ class NameMap {
     if (slots_.empty()) return absent;
     for (std::uint32_t i = hash & mask();; i = (i + 1) & mask()) {
       const Slot& s = slots_[i];
-      if (s.id == absent || (s.hash == hash && names_[s.id] == name)) return s.id;
+      if (s.id == absent || (s.hash == hash && same(names_[s.id], name))) return s.id;
     }
   }
 
@@ -32,6 +33,23 @@ class NameMap {
   std::size_t size() const { return names_.size(); }
 
  private:
+  // Compares the first and the last word, which may overlap.
+  template <class Word>
+  static bool same_ends(std::string_view a, std::string_view b) {
+    Word first[2], last[2];
+    const std::size_t at = a.size() - sizeof(Word);
+    std::memcpy(&first[0], a.data(), sizeof(Word)), std::memcpy(&first[1], b.data(), sizeof(Word));
+    std::memcpy(&last[0], a.data() + at, sizeof(Word));
+    std::memcpy(&last[1], b.data() + at, sizeof(Word));
+    return first[0] == first[1] && last[0] == last[1];
+  }
+  // Names are short, so comparing words is faster than a call.
+  static bool same(std::string_view a, std::string_view b) {
+    const std::size_t n = a.size();
+    if (n != b.size()) return false;
+    if (n < 4 || n > 16) return a == b;
+    return n < 8 ? same_ends<std::uint32_t>(a, b) : same_ends<std::uint64_t>(a, b);
+  }
   struct Slot {
     std::uint32_t hash = 0, id = absent;
   };

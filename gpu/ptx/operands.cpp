@@ -330,16 +330,18 @@ Symbol Parser::lookup(std::string_view text) {
   return from_range(text, s);
 }
 
+// %r12 is register 12 of a range %r, or register 2 of a range %r1.
 Symbol Parser::from_range(std::string_view text, const Symbol& found) {
+  constexpr std::size_t kMostDigits = 9;
+  std::size_t last = 0;  // of the digits at the end
+  while (last + 1 < text.size() && is(text[text.size() - last - 1], kDigit)) ++last;
   Symbol best{};
-  std::uint64_t number = 0, power = 1;
-  constexpr unsigned kMostDigits = 9;
-  for (unsigned digits = 1; digits <= kMostDigits && digits < text.size(); ++digits, power *= 10) {
-    const char c = text[text.size() - digits];
-    if (!is(c, kDigit)) break;
-    number += power * std::uint64_t(c - '0');
-    if (c == '0' && digits > 1) continue;  // %r01 is not %r1
-    const auto prefix = text.substr(0, text.size() - digits);
+  std::size_t digits = symbols_.has_digit_prefixes() ? 1 : std::max<std::size_t>(last, 1);
+  for (; digits <= last && digits <= kMostDigits; ++digits) {
+    const auto prefix = text.substr(0, text.size() - digits), rest = text.substr(prefix.size());
+    if (rest[0] == '0' && digits > 1) continue;  // %r01 is not %r1
+    std::uint64_t number = 0;
+    for (const char c : rest) number = 10 * number + std::uint64_t(c - '0');
     const Symbol r = symbols_.find_range(prefix, hash(prefix), number);
     if (r.kind == Symbol::Kind::range && (best.kind == Symbol::Kind::none || r.depth > best.depth))
       best = r;

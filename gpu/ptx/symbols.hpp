@@ -37,6 +37,8 @@ class Symbols {
   Symbol find_range(std::string_view prefix, std::uint32_t hash, std::uint64_t number) const;
   // No range is declared in a deeper scope.
   std::uint32_t deepest_range() const { return deepest_range_; }
+  // A range of the module, as `%r1<9>`, has a prefix that ends in a digit.
+  bool has_digit_prefixes() const { return digit_prefixes_; }
 
   // Returns false if the scope s.depth has the name already.
   bool declare(std::string_view name, std::uint32_t hash, const Symbol& s) {
@@ -44,6 +46,7 @@ class Symbols {
   }
   bool declare_range(std::string_view prefix, std::uint32_t hash, const Symbol& s) {
     deepest_range_ = std::max(deepest_range_, s.depth);
+    digit_prefixes_ |= prefix.back() >= '0' && prefix.back() <= '9';
     return declare_in(ranges_, prefix, hash, s);
   }
 
@@ -73,6 +76,7 @@ class Symbols {
   std::vector<std::uint32_t> free_;
   std::vector<std::uint32_t> scopes_{kNone};  // first node, by depth
   std::uint32_t deepest_range_ = 0;
+  bool digit_prefixes_ = false;
 };
 
 }  // namespace inflight::ptx
