@@ -64,10 +64,7 @@ template <class E>
 // Whether [low, high + bytes) is in the valid extent that this op used last.
 inline bool known_good(Warp& w, const Op* op, Address low, Address high, std::uint64_t bytes,
                        bool writes) {
-  const Worker::CachedExtent& known = w.worker->cached(op);
-  const Extent& e = known.extent;
-  return w.worker->is_valid(known, *w.block->grid->memory) && low >= e.low && high < e.high &&
-         e.high - high >= bytes && (!writes || e.writable);
+  return w.worker->cached(op).holds(low, high, bytes, writes, *w.block->grid->memory);
 }
 
 // Moves a whole warp's bytes if its addresses are contiguous or uniform.

@@ -120,23 +120,19 @@ namespace {
                                    bool writing) {
   const Grid& grid = *w.block->grid;
   const std::uint64_t now = grid.memory->generation();
-  Extent e = look_up(grid, address, now);
+  const Extent e = look_up(grid, address, now);
   if (!holds(e, address, size, writing)) return false;
   ++w.worker->lookups;
-  if (writing)
-    note_writing(w, e);
-  else
-    e.writable = false;  // so that a first write through this cache slot comes here
-  w.worker->cached(op) = {e, w.worker->launch, now};
+  if (writing) note_writing(w, e);
+  w.worker->keep(op, e, writing, now);
   return true;
 }
 
 // Separate from the lookup, so that it is inlined in loops over lanes.
 [[gnu::always_inline]] inline bool holds_global(Warp& w, const Op* op, std::uint64_t address,
                                                 std::uint32_t size, bool writing) {
-  const Worker::CachedExtent& known = w.worker->cached(op);
-  if (w.worker->is_valid(known, *w.block->grid->memory) &&
-      holds(known.extent, address, size, writing)) [[likely]]
+  if (w.worker->cached(op).holds(address, address, size, writing, *w.block->grid->memory))
+      [[likely]]
     return true;
   return find_extent(w, op, address, size, writing);
 }
@@ -179,7 +175,7 @@ BadLanes check_source(Warp& w, const Op* op, std::uint32_t mask, const std::uint
 
 bool SourceWatch::needed() const {
   if (warp_.worker->lookups != lookups_) return true;  // sources may be in several allocations
-  return warp_.block->grid->written.test(warp_.worker->cached(op_).extent.low);
+  return warp_.block->grid->written.test(warp_.worker->cached(op_).low);
 }
 
 namespace {

@@ -15,9 +15,14 @@ std::unique_ptr<Worker>& kept_worker() { return host::of_this_thread<KeptWorker>
 
 }  // namespace
 
+void Worker::begin_launch() {
+  for (unsigned i = 0; i < used_count_; ++i) cache_[used_[i]].generation = 0;
+  used_count_ = 0;
+}
+
 WorkerOfThread::WorkerOfThread() : worker_(std::move(kept_worker())) {
   if (!worker_) worker_ = std::make_unique<Worker>();
-  ++worker_->launch;
+  worker_->begin_launch();
 }
 
 WorkerOfThread::~WorkerOfThread() { kept_worker() = std::move(worker_); }
