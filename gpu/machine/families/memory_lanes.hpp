@@ -1,6 +1,9 @@
 // Loads and stores of a warp's lanes: the pattern of their addresses, and the loops that move
 // bytes. Included only by files compiled for each instruction set, like lanes.hpp.
 #pragma once
+#ifdef __AVX512F__
+#  include <immintrin.h>
+#endif
 #include <type_traits>
 
 #include "gpu/machine/families/interleave.hpp"
@@ -19,6 +22,40 @@ enum class Shape {
   scattered,
 };
 
+#ifdef __AVX512F__
+// Whether an address differs from its half's first one plus `bytes` for each lane between. To
+// compare into mask registers takes fewer instructions than to fold vectors.
+template <unsigned bytes, class A>
+[[gnu::always_inline]] inline bool differs(const A* a) {
+  struct alignas(64) Steps {
+    A at[half];
+    constexpr Steps() : at{} {
+      for (unsigned l = 0; l < half; ++l) at[l] = static_cast<A>(l * bytes);
+    }
+  };
+  static constexpr Steps steps;
+  unsigned found = 0;
+  for (int first = 0; first < lanes; first += half)
+    for (int l = 0; l < half; l += static_cast<int>(sizeof(__m512i) / sizeof(A))) {
+      const __m512i is = _mm512_loadu_si512(a + first + l);
+      const __m512i step = _mm512_load_si512(steps.at + l);
+      if constexpr (sizeof(A) == 8) {
+        const __m512i base = _mm512_set1_epi64(static_cast<long long>(a[first]));
+        found |= _mm512_cmpneq_epi64_mask(is, _mm512_add_epi64(base, step));
+      } else {
+        const __m512i base = _mm512_set1_epi32(static_cast<int>(a[first]));
+        found |= _mm512_cmpneq_epi32_mask(is, _mm512_add_epi32(base, step));
+      }
+    }
+  return found != 0;
+}
+
+template <unsigned bytes, class A>
+[[gnu::always_inline]] inline Shape shape(const A* a) {
+  if (!differs<bytes>(a)) return Shape::contiguous;
+  return differs<0>(a) ? Shape::scattered : Shape::uniform;
+}
+#else
 template <unsigned bytes, class A>
 [[gnu::always_inline]] inline Shape shape(const A* a) {
   A spread = 0, skew = 0;
@@ -29,6 +66,7 @@ template <unsigned bytes, class A>
   }
   return skew == 0 ? Shape::contiguous : spread == 0 ? Shape::uniform : Shape::scattered;
 }
+#endif
 
 // The range of a[lane] + imm for the lanes of `mask`, which is not empty.
 template <class A>
