@@ -45,6 +45,7 @@ constexpr OperatorName kOperators[] = {
 };
 
 const OperatorName* operator_at(const char* p) {
+  if (*p == ',' || *p == ';' || *p == ']') return nullptr;  // where most constants end
   for (const OperatorName& o : kOperators)
     if (*p == o.text[0] && (o.text.size() == 1 || p[1] == o.text[1])) return &o;
   return nullptr;
@@ -180,8 +181,9 @@ bool Parser::unary(unsigned depth, Constant& value) {
     value.bits = c == '-' ? 0 - value.bits : c == '!' ? !value.bits : ~value.bits;
     return true;
   }
-  if (lex_.accept_word("WARP_SZ")) return value = {Literal::Kind::integer, false, 32}, true;
-  if (!is(c, kDigit) && c != '.') return lex_.expected("a constant");
+  if (!is(c, kDigit) && c != '.')
+    return lex_.accept_word("WARP_SZ") ? (value = {Literal::Kind::integer, false, 32}, true)
+                                       : lex_.expected("a constant");
   Literal l;
   if (!lex_.literal(l)) return false;
   value = {l.kind, l.is_unsigned, l.bits};

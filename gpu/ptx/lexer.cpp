@@ -142,7 +142,12 @@ bool Lexer::literal(Literal& out) {
   out = {};
   if (!is(*p_, kDigit) && *p_ != '.') return expected("a number");
   const char* q = p_;
-  while (is(*q, kDigit)) ++q;
+  std::uint64_t value = 0;
+  for (; is(*q, kDigit); ++q) value = 10 * value + std::uint64_t(*q - '0');
+  // Most numbers are decimal integers, and short.
+  constexpr std::ptrdiff_t kShort = 18;
+  if ((*p_ != '0' || q == p_ + 1) && q - p_ <= kShort && !is(*q, kWord) && *q != '.' && q != p_)
+    return out.bits = value, p_ = q, true;
   const char next = ahead() | 0x20;
   if (*p_ == '0' && q == p_ + 1) {
     if (next == 'x') return p_ += 2, radix(16, out);
