@@ -3,16 +3,22 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "gpu/cuda/core/graph/graph.hpp"
+#include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/memory/allocation.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
+#include "gpu/cuda/core/module.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/stream/operations.hpp"
 #include "gpu/cuda/core/stream/work.hpp"
+#include "tests/unit/check/enumerators.hpp"
+#include "tests/unit/cuda/core_calls.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -24,17 +30,17 @@ class HostLog : public check::Listener {
  public:
   check::Topic topics() const override { return check::Topic::host | check::Topic::allocations; }
   void stream_edge(const check::StreamEdge& e) override {
-    static constexpr const char* kinds[] = {
-        "created",      "destroyed",  "submitted",   "begun",         "after",       "ended",
-        "launch",       "step",       "step after",  "host function", "value write", "value wait",
-        "event record", "event wait", "stream sync", "event sync",    "device sync"};
+    using Kind = check::StreamEdge::Kind;
     const std::lock_guard lock(mutex_);
-    std::string line =
-        fmt::format("{} {}{}", kinds[static_cast<int>(e.kind)], name(e.stream), e.work);
-    if (e.kind == check::StreamEdge::Kind::step || e.kind == check::StreamEdge::Kind::step_after)
-      line += fmt::format(" {}", e.other);
-    if (e.kind == check::StreamEdge::Kind::after)
-      line += fmt::format(" {}{}", name(e.other), e.other_work);
+    std::string line = fmt::format("{} {}{}", spaced(e.kind), name(e.stream), e.work);
+    if (e.kind == Kind::step || e.kind == Kind::step_after) line += fmt::format(" {}", e.other);
+    if (e.kind == Kind::value_write || e.kind == Kind::value_wait)
+      line += fmt::format(" of value {}", e.other - origin);
+    if (e.kind == Kind::created) line += e.blocking ? " blocking" : " non-blocking";
+    if (e.programmatic) line += " programmatic";
+    if (e.dependent) line += " dependent";
+    if (e.device != 0) line += fmt::format(" of device {}", e.device);
+    if (e.kind == Kind::after) line += fmt::format(" {}{}", name(e.other), e.other_work);
     lines_.push_back(line);
   }
   void host_accessed(const check::HostAccess& e) override {
@@ -45,12 +51,13 @@ class HostLog : public check::Listener {
                                  e.source ? " with source" : "", e.asynchronous ? "" : " awaited"));
   }
   void allocation(const check::Allocation& e) override {
-    static constexpr const char* kinds[] = {"device",   "managed", "host", "variable",
-                                            "constant", "heap",    "pool"};
     const std::lock_guard lock(mutex_);
-    lines_.push_back(fmt::format("{} {} {}", kinds[static_cast<int>(e.kind)],
-                                 e.step == check::Allocation::Step::made ? "made" : "released",
-                                 e.bytes));
+    std::string line =
+        fmt::format("{} {} {}", check::name_of(e.kind), check::name_of(e.step), e.bytes);
+    if (!e.name.empty()) line += fmt::format(" named {}", e.name);
+    if (e.ordered) line += fmt::format(" in {}", name(e.stream));
+    if (e.fresh) line += " fresh";
+    lines_.push_back(line);
   }
   Lines lines() const {
     const std::lock_guard lock(mutex_);
@@ -65,7 +72,14 @@ class HostLog : public check::Listener {
     return true;
   }
 
+  std::uint64_t origin = 0;  // of addresses of values
+
  private:
+  static std::string spaced(check::StreamEdge::Kind kind) {
+    std::string name(check::name_of(kind));
+    std::ranges::replace(name, '_', ' ');
+    return name;
+  }
   char name(std::uint64_t stream) {
     return static_cast<char>('a' + names_.try_emplace(stream, names_.size()).first->second);
   }
@@ -98,9 +112,9 @@ TEST_F(HostEvents, WorkIsToldWhenItIsSubmittedAndWhenItIsDone) {
   ASSERT_EQ(synchronize(*stream), Status::success);
   ASSERT_EQ(free_memory(memory), Status::success);
   EXPECT_EQ(calls, 1);
-  EXPECT_TRUE(log.in_order({"device made 64", "submitted a1", "begun a1", "set a1 64 bytes",
+  EXPECT_TRUE(log.in_order({"device made 64 fresh", "submitted a1", "begun a1", "set a1 64 bytes",
                             "ended a1", "begun a2", "host function a2", "ended a2",
-                            "stream sync a2", "device released 64"}))
+                            "stream sync a2", "device released 64 fresh"}))
       << heard();
   EXPECT_TRUE(log.in_order({"submitted a1", "submitted a2", "begun a2"})) << heard();
 }
@@ -116,14 +130,15 @@ TEST_F(HostEvents, CopiesAreToldAsTheyAreDone) {
   ASSERT_EQ(copy(*stream, linear(memory, plain, 32, Direction::by_address), true), Status::success);
   ASSERT_EQ(copy(*stream, linear(plain, memory, 16, Direction::by_address), false),
             Status::success);
-  EXPECT_TRUE(
-      log.in_order({"device made 64", "host made 64", "begun a1", "copy a1 64 bytes with source",
-                    "ended a1", "begun a2", "copy a2 32 bytes", "ended a2", "begun a3",
-                    "copy a3 16 bytes with source awaited", "ended a3", "stream sync a3"}))
+  EXPECT_TRUE(log.in_order({"device made 64 fresh", "host made 64", "begun a1",
+                            "copy a1 64 bytes with source", "ended a1", "begun a2",
+                            "copy a2 32 bytes", "ended a2", "begun a3",
+                            "copy a3 16 bytes with source awaited", "ended a3", "stream sync a3"}))
       << heard();
   ASSERT_EQ(free_pinned(pinned), Status::success);
   ASSERT_EQ(free_memory(memory), Status::success);
-  EXPECT_TRUE(log.in_order({"host made 64", "host released 64", "device released 64"})) << heard();
+  EXPECT_TRUE(log.in_order({"host made 64", "host released 64", "device released 64 fresh"}))
+      << heard();
 }
 
 TEST_F(HostEvents, AnEventOrdersOneStreamAfterAnother) {
@@ -163,9 +178,89 @@ TEST_F(HostEvents, OrderedMemoryIsToldInItsStreamsOrder) {
   ASSERT_EQ(allocate_ordered(&memory, 96, current_pool(PoolPlace{}), *stream), Status::success);
   ASSERT_EQ(free_ordered(memory, *stream), Status::success);
   stream->synchronize();
-  EXPECT_TRUE(log.in_order({"device made 96", "begun a1", "pool made 96", "ended a1", "begun a2",
-                            "pool released 96", "device released 96", "ended a2", "stream sync a2"}))
+  EXPECT_TRUE(log.in_order({"device made 96 fresh", "begun a1", "pool made 96 in a", "ended a1",
+                            "begun a2", "pool released 96 in a", "device released 96 fresh",
+                            "ended a2", "stream sync a2"}))
       << heard();
+}
+
+TEST_F(HostEvents, StreamsAreToldWhenAProgramMakesAndDestroysThem) {
+  void *first = nullptr, *second = nullptr;
+  ASSERT_EQ(create_stream(&first, 0, 0), Status::success);
+  ASSERT_EQ(create_stream(&second, 1, 0), Status::success);
+  ASSERT_EQ(destroy_stream(first), Status::success);
+  ASSERT_EQ(destroy_stream(second), Status::success);
+  EXPECT_EQ(log.lines(), (Lines{"created a0 blocking", "created b0 non-blocking", "destroyed a0",
+                                "destroyed b0"}));
+}
+
+TEST_F(HostEvents, LaunchesAreToldInTheirWork) {
+  const auto module = *LoadedModule::from_memory(module_text);
+  auto stream = device.create_stream(true, 0);
+  ASSERT_EQ(submit(*stream, kernel_of(*module)), Status::success);
+  KernelWork programmatic = kernel_of(*module);
+  programmatic.programmatic = true;
+  ASSERT_EQ(submit(*stream, programmatic), Status::success);
+  ASSERT_EQ(synchronize(*stream), Status::success);
+  EXPECT_TRUE(log.in_order({"submitted a1", "begun a1", "launch a1", "ended a1", "begun a2",
+                            "launch a2 programmatic", "ended a2", "stream sync a2"}))
+      << heard();
+}
+
+TEST_F(HostEvents, StepsOfAGraphAreToldWithWhatTheyComeAfter) {
+  const auto module = *LoadedModule::from_memory(module_text);
+  Graph graph;
+  Node* const first = *graph.add(kernel_of(*module), {});
+  Node* const second = *graph.add(kernel_of(*module), {});
+  Node* const third = *graph.add(HostWork{[](void*) {}, nullptr}, {first, second});
+  ASSERT_EQ(graph.connect(first, second, programmatic_edge), Status::success);
+  ASSERT_NE(third, nullptr);
+  auto exec = *GraphExec::make(graph, 0);
+  auto stream = device.create_stream(true, 0);
+  ASSERT_EQ(exec->launch(stream), Status::success);
+  ASSERT_EQ(synchronize(*stream), Status::success);
+  EXPECT_TRUE(log.in_order({"begun a1", "step a1 1", "launch a1", "step a1 2",
+                            "step after a1 1 dependent", "launch a1 programmatic", "step a1 3",
+                            "step after a1 1", "host function a1", "ended a1"}))
+      << heard();
+  EXPECT_TRUE(log.in_order({"step a1 3", "step after a1 2", "host function a1"})) << heard();
+}
+
+TEST_F(HostEvents, ValuesAreToldWhenTheyAreWrittenAndWhenTheyHaveComeTrue) {
+  auto first = device.create_stream(true, 0), second = device.create_stream(true, 0);
+  void* memory = nullptr;
+  ASSERT_EQ(allocate_device(&memory, 64), Status::success);
+  log.origin = address_of(memory);
+  ASSERT_EQ(submit(*first, value_work(ValueOperation::wait_32, log.origin + 8, 1)),
+            Status::success);
+  ASSERT_EQ(submit(*second, value_work(ValueOperation::write_32, log.origin + 8, 1)),
+            Status::success);
+  ASSERT_EQ(synchronize(*first), Status::success);
+  ASSERT_EQ(synchronize(*second), Status::success);
+  EXPECT_TRUE(log.in_order({"begun b1", "value write b1 of value 8", "value wait a1 of value 8",
+                            "ended a1", "stream sync a1"}))
+      << heard();
+  ASSERT_EQ(free_memory(memory), Status::success);
+}
+
+TEST_F(HostEvents, MemoryOfEveryKindIsToldWithItsName) {
+  void *managed = nullptr, *pinned = nullptr;
+  alignas(4096) static std::byte own[4096];
+  ASSERT_EQ(allocate_managed(&managed, 48, 1), Status::success);
+  ASSERT_EQ(allocate_pinned(&pinned, 80, 0), Status::success);
+  ASSERT_EQ(register_pinned(own, sizeof own, 0), Status::success);
+  ASSERT_EQ(unregister_pinned(own), Status::success);
+  ASSERT_EQ(free_pinned(pinned), Status::success);
+  ASSERT_EQ(free_memory(managed), Status::success);
+  EXPECT_TRUE(log.in_order({"managed made 48 fresh", "host made 80", "host made 4096",
+                            "host released 4096", "host released 80", "managed released 48 fresh"}))
+      << heard();
+  const auto module = *LoadedModule::from_memory(module_text);
+  ASSERT_TRUE(module->on(0));
+  module->drop(0);
+  for (const char* kind : {"variable made 64 named table", "constant made 16 named limits",
+                           "variable released 64 named table", "constant released 16 named limits"})
+    EXPECT_THAT(log.lines(), testing::Contains(testing::StartsWith(kind))) << heard();
 }
 
 }  // namespace
