@@ -44,8 +44,7 @@ std::string mistake(const Warp& w, const Op* op, RegisterCounts& counts) {
 }
 
 const Op* run_setmaxnreg(Warp& w, const Op* op) {
-  const Observation* const o = w.block->grid->observation;
-  if (o) o->wait_ended(w, {op, w.frame, w.mask, Wait::collective});
+  report_met(w, op);
   Warpgroup* const group = warpgroup_of(w);
   if (!group) return op + 1;
   RegisterCounts& counts = group->registers;
@@ -57,9 +56,9 @@ const Op* run_setmaxnreg(Warp& w, const Op* op) {
   if (op->count && wanted > has) {
     const std::uint32_t left = registers_left(*w.block, op->extra);
     if (wanted - has > left)
-      return w.park(op, Wait::warpgroup, RegistersAwaited{wanted - has, left}.detail());
+      return wait_for_warpgroup(w, op, *group, RegistersAwaited{wanted - has, left}.detail());
   }
-  if (o) o->wait_ended(w, {op, w.frame, w.mask, Wait::warpgroup});
+  report_warpgroup_ready(w, op, *group);
   if (op->count ? wanted > has : wanted < has) counts.held[rank] = wanted;
   ++counts.executed[rank];
   if (!op->count) wake_warpgroups(*w.block);

@@ -34,11 +34,6 @@ std::span<const Ref> registers_of(const Warp& w, const Op* op, std::size_t first
   return {w.frame->code->extra.data() + op->extra + first, count};
 }
 
-void wait_ended(Warp& w, const Op* op, Wait wait) {
-  if (const Observation* const o = w.block->grid->observation)
-    o->wait_ended(w, {op, w.frame, w.mask, wait});
-}
-
 const Op* refuse(Warp& w, const Op* op, std::string why) {
   return w.fault(op, FaultKind::illegal_instruction, w.mask, std::move(why));
 }
@@ -66,7 +61,7 @@ const Op* outside(Warp& w, const Op* op, char which, const SharedOperand& o) {
 
 const Op* run_multiply(Warp& w, const Op* op) {
   if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
-  wait_ended(w, op, Wait::collective);
+  report_met(w, op);
   Warpgroup* const group = warpgroup_of(w);
   if (!group || w.alive != all_lanes)
     return refuse(w, op,
@@ -111,13 +106,13 @@ const Op* run_multiply(Warp& w, const Op* op) {
 template <class Ready, class Do>
 const Op* run_wait(Warp& w, const Op* op, Ready ready, Do act) {
   if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
-  wait_ended(w, op, Wait::collective);
+  report_met(w, op);
   Warpgroup* const group = warpgroup_of(w);
   if (!group) return op + 1;
   async::Multiplies& model = group->model;
   const std::uint32_t rank = rank_in_group(w);
-  if (!ready(model, rank)) return w.park(op, Wait::warpgroup, model.missing(rank));
-  wait_ended(w, op, Wait::warpgroup);
+  if (!ready(model, rank)) return wait_for_warpgroup(w, op, *group, model.missing(rank));
+  report_warpgroup_ready(w, op, *group);
   act(model, rank);
   w.progressed = true;
   return op + 1;
@@ -151,7 +146,7 @@ const Op* run_commit(Warp& w, const Op* op) {
 }
 const Op* run_fence(Warp& w, const Op* op) {
   if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
-  wait_ended(w, op, Wait::collective);
+  report_met(w, op);
   if (observes_multiplies(w)) report_multiply_fence(w);
   return op + 1;
 }
@@ -244,8 +239,8 @@ const Op* run_settle(Warp& w, const Op* op) {
       [&](const RegisterUse& use) { return group->model.writer(rank, slots[use.reg]) != nullptr; });
   if (!pending) return op + 1;
   if (!group->model.can_finish(rank))
-    return w.park(op, Wait::warpgroup, group->model.missing(rank));
-  wait_ended(w, op, Wait::warpgroup);
+    return wait_for_warpgroup(w, op, *group, group->model.missing(rank));
+  report_warpgroup_ready(w, op, *group);
   group->model.finish(rank);
   return op + 1;
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "gpu/machine/run/in_flight.hpp"
+#include "gpu/machine/run/observation.hpp"
 #include "gpu/machine/run/warpgroup_events.hpp"
 
 namespace inflight::machine {
@@ -29,6 +30,25 @@ Warpgroup* warpgroup_of(Warp& w) {
   return group.get();
 }
 
+void report_met(Warp& w, const Op* op) {
+  const Observation* const observation = w.block->grid->observation;
+  if (!observation) return;
+  const Warpgroup* const group = warpgroup_of(w);
+  if (group && (group->waits >> rank_in_group(w) & 1)) return;  // they met before that wait
+  observation->wait_ended(w, {op, w.frame, w.mask, Wait::collective});
+}
+
+const Op* wait_for_warpgroup(Warp& w, const Op* op, Warpgroup& group, std::uint64_t detail) {
+  group.waits |= static_cast<std::uint8_t>(1u << rank_in_group(w));
+  return w.park(op, Wait::warpgroup, detail);
+}
+
+void report_warpgroup_ready(Warp& w, const Op* op, Warpgroup& group) {
+  group.waits &= static_cast<std::uint8_t>(~(1u << rank_in_group(w)));
+  if (const Observation* const observation = w.block->grid->observation)
+    observation->wait_ended(w, {op, w.frame, w.mask, Wait::warpgroup});
+}
+
 bool move_in_flight(Warp& w, const async::Multiplies::Move& move) {
   const auto& groups = w.block->warpgroups;
   const std::uint32_t index = w.index / async::warps_of_group;
@@ -38,7 +58,7 @@ bool move_in_flight(Warp& w, const async::Multiplies::Move& move) {
 
 void start_warpgroups(Block& block) {
   for (auto& group : block.warpgroups)
-    if (group) group->held = {}, group->registers = {};
+    if (group) group->held = {}, group->registers = {}, group->waits = 0;
 }
 
 std::uint32_t registers_left(const Block& block, std::uint32_t entry) {

@@ -40,6 +40,7 @@ class Warpgroup {
   std::array<HeldRegisters, async::warps_of_group> held;  // for its events
   const std::uint32_t first_warp;
   RegisterCounts registers;
+  std::uint8_t waits = 0;  // for its events, bit i: warp i waits (wait_for_warpgroup)
 
   // Wakes the group's waiting warps, which check their condition again.
   void wake();
@@ -48,6 +49,13 @@ class Warpgroup {
 // The warp's group, created on first use. Null: the block has no four warps there.
 Warpgroup* warpgroup_of(Warp& warp);
 constexpr std::uint32_t rank_in_group(const Warp& w) { return w.index % async::warps_of_group; }
+
+// The lanes of a warp are together: reports the end of their waits for each other.
+void report_met(Warp& warp, const Op* op);
+// The warp executes the op again when its warpgroup may be ready. `detail`: of the Split.
+const Op* wait_for_warpgroup(Warp& warp, const Op* op, Warpgroup& group, std::uint64_t detail);
+// Reports the end of such a wait, if there was one.
+void report_warpgroup_ready(Warp& warp, const Op* op, Warpgroup& group);
 
 // Does the mov from (or, with `value`, to) a register concern multiplications in flight? Then it is
 // queued with them and takes effect in its order.

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "gpu/check/listener.hpp"
+#include "tests/unit/check/enumerators.hpp"
 
 namespace inflight::machine {
 
@@ -29,27 +31,24 @@ class EventLog : public check::Listener {
     add(e.who, what);
   }
   void barrier(const check::Barrier& e) override {
-    static constexpr std::string_view kinds[] = {"cta", "cluster", "grid"};
-    static constexpr std::string_view steps[] = {"arrive", "sync", "reduce", "wait", "complete"};
-    add(e.who, fmt::format("{} {} {} expected {} arrived {} phase {} {}",
-                           kinds[static_cast<int>(e.kind)], e.id, steps[static_cast<int>(e.step)],
-                           e.expected, e.arrived, e.phase, name(e.order)));
+    std::string what =
+        fmt::format("{} {} {} expected {} arrived {} phase {} {}", name(e.kind), e.id, name(e.step),
+                    e.expected, e.arrived, e.phase, name(e.order));
+    if (e.given) what += fmt::format(" given {}", e.given);
+    if (!e.aligned) what += " unaligned";
+    add(e.who, what);
   }
   void collective(const check::Collective& e) override {
-    static constexpr std::string_view kinds[] = {"sync",   "shuffle", "vote",      "match",
-                                                 "reduce", "elect",   "activemask"};
-    add(e.who, fmt::format("{} of {:x}", kinds[static_cast<int>(e.kind)], e.members));
+    add(e.who, fmt::format("{} of {:x}", name(e.kind), e.members));
   }
   void waited(const check::Wait& e) override {
-    static constexpr std::string_view whats[] = {"barrier", "mbarrier", "collective", "warpgroup",
-                                                 "sleep"};
     const bool begins = e.step == check::Wait::Step::begin;
-    std::string what = fmt::format("{} waiting for {}", begins ? "begins" : "ends",
-                                   whats[static_cast<int>(e.what)]);
+    std::string what = fmt::format("{} waiting for {}", begins ? "begins" : "ends", name(e.what));
     if (e.what == check::Wait::For::barrier)
-      what += e.kind == check::BarrierKind::cluster ? " of the cluster" : fmt::format(" {}", e.id);
+      what += e.kind == check::BarrierKind::cta ? fmt::format(" {}", e.id)
+                                                : fmt::format(" of the {}", name(e.kind));
     if (e.what == check::Wait::For::mbarrier) what += fmt::format(" {} phase {}", e.id, e.parity);
-    if (e.what == check::Wait::For::collective) what += fmt::format(" {:x}", e.members);
+    if (e.members) what += fmt::format(" {:x}", e.members);
     add(e.who, what);
   }
 
@@ -61,8 +60,10 @@ class EventLog : public check::Listener {
       what += fmt::format(" ranks {}->{}", e.source_rank, e.destination_rank);
     if (e.of_values) what += " of values";
     if (e.reduces) what += " reducing";
+    if (e.left_out) what += fmt::format(" without {}", e.left_out);
     if (e.mbarrier != check::nothing)
       what += fmt::format(" mbarrier {}:{} counts {}", e.mbarrier_rank, e.mbarrier, e.tx_bytes);
+    if (e.named_rank != e.mbarrier_rank) what += fmt::format(" named in {}", e.named_rank);
     if (e.tensor_map)
       what += fmt::format(" map {} at {}", place(e.tensor_map), fmt::join(e.coordinates, ","));
     add(e.who, what);
@@ -75,6 +76,11 @@ class EventLog : public check::Listener {
   void copy_committed(const check::CopyCommitted& e) override {
     add(e.who, fmt::format("commits {}", name(e.completion)));
   }
+  void prefetched(const check::Prefetch& e) override {
+    std::string what = fmt::format("prefetches {} bytes", e.bytes);
+    if (e.left_out) what += fmt::format(" without {}", e.left_out);
+    add(e.who, what);
+  }
   void copy_completed(const check::CopyCompleted& e) override {
     add(e.who, fmt::format("completes #{}", small(e.id)));
   }
@@ -83,18 +89,7 @@ class EventLog : public check::Listener {
                            static_cast<std::int32_t>(e.allowed), e.read_only ? " read" : ""));
   }
   void mbarrier(const check::MbarrierOp& e) override {
-    static constexpr std::string_view ops[] = {"init",
-                                               "inval",
-                                               "arrive",
-                                               "arrive_drop",
-                                               "expect_tx",
-                                               "complete_tx",
-                                               "test_wait",
-                                               "try_wait",
-                                               "pending_count",
-                                               "async_arrive",
-                                               "async_arrive_issued"};
-    std::string what = fmt::format("{} {}:{}", ops[static_cast<int>(e.op)], e.rank, e.address);
+    std::string what = fmt::format("{} {}:{}", name(e.op), e.rank, e.address);
     if (e.copy) what += fmt::format(" by #{}", small(e.copy));
     if (e.tx_bytes) what += fmt::format(" {} bytes", e.tx_bytes);
     what += fmt::format(" -> phase {} pending {} tx {}", e.phase_parity, e.pending, e.tx_count);
@@ -103,9 +98,7 @@ class EventLog : public check::Listener {
     add(e.who, what);
   }
   void accessed(const check::Access& e) override {
-    static constexpr std::string_view kinds[] = {"load", "store", "atomic", "reduction"};
-    std::string what =
-        fmt::format("{} {} {} bytes", kinds[static_cast<int>(e.kind)], name(e.space), e.bytes);
+    std::string what = fmt::format("{} {} {} bytes", name(e.kind), name(e.space), e.bytes);
     if (e.order != check::Order::weak) what += fmt::format(" {} {}", name(e.order), name(e.scope));
     if (e.proxy != check::Proxy::generic) what += fmt::format(" {}", name(e.proxy));
     if (e.addresses)
@@ -122,10 +115,7 @@ class EventLog : public check::Listener {
     add(e.who, what);
   }
   void allocation(const check::Allocation& e) override {
-    static constexpr std::string_view kinds[] = {"device",   "managed", "host", "variable",
-                                                 "constant", "heap",    "pool"};
-    add(e.who, fmt::format("{} {} {} bytes", kinds[static_cast<int>(e.kind)],
-                           e.step == check::Allocation::Step::made ? "made" : "released", e.bytes));
+    add(e.who, fmt::format("{} {} {} bytes", name(e.kind), name(e.step), e.bytes));
   }
 
   // Makes events print addresses in [address, address + bytes) by the name `what`.
@@ -146,30 +136,13 @@ class EventLog : public check::Listener {
   // The highest bit of an id distinguishes bulk copies from cp.async.
   static std::uint64_t small(std::uint64_t id) { return id & ~(1ull << 63); }
   static std::string_view name(check::Completion c) {
-    static constexpr std::string_view names[] = {"group", "bulk group", "transaction"};
-    return names[static_cast<int>(c)];
+    static constexpr std::array names{"group", "bulk group", "transaction"};
+    static_assert(names.size() == check::completion_count);
+    return names.at(static_cast<std::size_t>(c));
   }
-  static std::string_view name(check::Fence::Kind k) {
-    static constexpr std::string_view names[] = {"memory", "mbarrier_init", "proxy"};
-    return names[static_cast<int>(k)];
-  }
-  static std::string_view name(check::Order o) {
-    static constexpr std::string_view names[] = {"weak",    "relaxed", "acquire",  "release",
-                                                 "acq_rel", "seq_cst", "volatile", "mmio"};
-    return names[static_cast<int>(o)];
-  }
-  static std::string_view name(check::Scope s) {
-    static constexpr std::string_view names[] = {"thread", "warp", "cta", "cluster", "gpu", "sys"};
-    return names[static_cast<int>(s)];
-  }
-  static std::string_view name(check::Proxy p) {
-    static constexpr std::string_view names[] = {"generic",  "async",   "tensormap",
-                                                 "constant", "texture", "alias"};
-    return names[static_cast<int>(p)];
-  }
-  static std::string_view name(check::Space s) {
-    static constexpr std::string_view names[] = {"global", "shared", "local", "constant", "param"};
-    return names[static_cast<int>(s)];
+  template <class Enum>
+  static std::string_view name(Enum value) {
+    return check::name_of(value);
   }
   std::string place(std::uint64_t address) const {
     for (const Named& n : named_)
