@@ -63,12 +63,11 @@ TEST_F(AccessEvents, AGuardedStrongAccessIsThatOfItsLanes) {
             expected);
 }
 
-TEST_F(AccessEvents, TensorMapsAreReadByTheirOwnProxyAndWrittenAsAWhole) {
+TEST_F(AccessEvents, TensorMapsAreWrittenAsAWhole) {
   const std::string replace = "tensormap.replace.tile.rank.global.b1024.b32",
                     copy =
                         "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release."
-                        "gpu.sync.aligned",
-                    prefetch = "prefetch.tensormap";
+                        "gpu.sync.aligned";
   Lines lines = events(accesses | Topic::fences, {.block = {1, 1, 1}}, R"(
   mov.u32 %r1, 0;
   )" + replace + R"( [%d1], %r1;

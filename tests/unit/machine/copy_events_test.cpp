@@ -179,6 +179,100 @@ DONE:
     EXPECT_TRUE(has(line)) << line << "\nis none of\n" << fmt::format("{}", fmt::join(lines, "\n"));
 }
 
+// Each destination is a copy of its own, which completes bytes on its block's mbarrier.
+TEST_F(CopyEvents, AMulticastIsACopyToEachBlock) {
+  const std::string copy =
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster";
+  const Lines lines =
+      events(Topic::copies, {.grid = {2, 1, 1}, .cluster = {2, 1, 1}}, one_thread + R"(
+  mbarrier.init.shared.b64 [bar], 1;
+  mbarrier.arrive.expect_tx.shared.b64 _, [bar], 32;
+  barrier.cluster.arrive; barrier.cluster.wait;
+  mov.u32 %r1, %cluster_ctarank; setp.eq.u32 %p1, %r1, 1; @%p1 bra WAIT;
+  .reg .b16 %h;
+  mov.u32 %r2, tile; mov.u32 %r3, bar; mov.u16 %h, 3;
+  )" + copy + R"( [%r2+64], [%d0+16], 32, [%r3], %h;
+WAIT:
+  mbarrier.try_wait.parity.shared.b64 %p1, [bar], 0;
+  @!%p1 bra WAIT;)",
+             variables);
+  EXPECT_EQ(lines, (Lines{copy + " @0.0/1 issues #1 transaction global->shared 32 bytes async "
+                                 "mbarrier 0:1280 counts 32",
+                          "  0: 1088 <- out+16 32/32",
+                          copy + " @0.0/1 issues #2 transaction global->shared 32 bytes async "
+                                 "ranks 0->1 mbarrier 1:1280 counts 32",
+                          "  0: 1088 <- out+16 32/32", copy + " @0.0/1 completes #1",
+                          copy + " @0.0/1 completes #2"}));
+}
+
+// The bytes complete where the data goes, whichever block the instruction names.
+TEST_F(CopyEvents, AMbarrierInAnotherBlockThanTheDataIsNamed) {
+  const std::string copy = "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes";
+  const Lines lines =
+      events(Topic::copies, {.grid = {2, 1, 1}, .cluster = {2, 1, 1}}, one_thread + R"(
+  mbarrier.init.shared.b64 [bar], 1;
+  mbarrier.arrive.expect_tx.shared.b64 _, [bar], 16;
+  barrier.cluster.arrive; barrier.cluster.wait;
+  mov.u32 %r1, %cluster_ctarank; setp.eq.u32 %p1, %r1, 1; @%p1 bra DONE;
+  mov.u32 %r2, tile; mov.u32 %r3, bar;
+  mapa.shared::cluster.u32 %r4, %r2, 1;
+  )" + copy + R"( [%r4], [%r2], 16, [%r3];
+DONE:
+  barrier.cluster.arrive; barrier.cluster.wait;)",
+             variables);
+  ASSERT_FALSE(lines.empty());
+  EXPECT_EQ(lines.front(), copy +
+                               " @0.0/1 issues #1 transaction shared->shared 16 bytes async "
+                               "ranks 0->1 mbarrier 1:1280 counts 16 named in 0");
+}
+
+TEST_F(CopyEvents, TensorMapsAreReadByTheirOwnProxy) {
+  const std::string prefetch = "cp.async.bulk.prefetch.tensor.2d.L2.global.tile",
+                    store = "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group";
+  const Lines lines = events(Topic::accesses | Topic::addresses, {},
+                             one_thread + "mov.u32 %r1, tile; mov.u32 %r3, 0;\n" + prefetch +
+                                 " [%d1, {%r3, %r3}];\n" + store + " [%d1, {%r3, %r3}], [%r1];\n" +
+                                 "cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;",
+                             variables);
+  EXPECT_EQ(lines, (Lines{prefetch + " @0.0/1 load global 128 bytes tensormap at map+0",
+                          store + " @0.0/1 load global 128 bytes tensormap at map+0"}));
+}
+
+TEST_F(CopyEvents, SizesThatAreNoMultipleOfSixteenSayWhatIsLeftOut) {
+  const std::string store = "cp.async.bulk.global.shared::cta.bulk_group",
+                    prefetch = "cp.async.bulk.prefetch.L2.global";
+  const Lines expected{
+      prefetch + " @0.0/1 prefetches 32 bytes without 12",
+      store + " @0.0/1 issues #1 bulk group shared->global 16 bytes async without 8",
+      "  0: out+0 <- 1024 16/16",
+      "cp.async.bulk.commit_group @0.0/1 commits bulk group",
+      store + " @0.0/1 completes #1",
+      "cp.async.bulk.wait_group @0.0/1 waited bulk group all but 0"};
+  EXPECT_EQ(events(Topic::copies, {}, one_thread + R"(
+  mov.u32 %r1, tile;
+  )" + prefetch + R"( [%d0], 44;
+  )" + store + R"( [%d0], [%r1], 24;
+  cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;)",
+                   variables),
+            expected);
+}
+
+// Bit i of the mask: byte i of every sixteen.
+TEST_F(CopyEvents, AByteMaskLeavesRunsOfBytes) {
+  target = "sm_100a";
+  const std::string store = "cp.async.bulk.global.shared::cta.bulk_group.cp_mask";
+  const Lines lines = events(Topic::copies, {}, one_thread + R"(
+  .reg .b16 %h;
+  mov.u32 %r1, tile; mov.u16 %h, 0x800e;
+  )" + store + R"( [%d0], [%r1], 32, %h;
+  cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;)",
+                             variables);
+  EXPECT_EQ(Lines(lines.begin(), lines.begin() + 5),
+            (Lines{store + " @0.0/1 issues #1 bulk group shared->global 32 bytes async",
+                   "  0: out+1 <- 1025 3/3", "  0: out+15 <- 1039 1/1", "  0: out+17 <- 1041 3/3",
+                   "  0: out+31 <- 1055 1/1"}));
+}
+
 TEST_F(CopyEvents, WhatCompletesOnNoMbarrierBreaksARule) {
   std::vector<std::string> advice;
   options.advise = [&](const std::string&, const std::string& line) { advice.push_back(line); };

@@ -30,11 +30,13 @@ class EventRunner : public KernelRunner {
   ld.param.u64 %d0, [p0];
   ld.param.u64 %d1, [p1];
   mov.u32 %r0, %tid.x;
-)" + body + "\n  ret;")),
+)" + body + "\n  ret;"),
+                               target),
                           shape, {out, map});
     EXPECT_TRUE(o.ok()) << o.report;
     return log.lines;
   }
+  std::string target = "sm_90a";
   // The contents at %d1, if a test needs a tensor map of `out`.
   virtual std::uint64_t make_map(std::uint64_t /*out*/) {
     const auto base = memory.allocate(0, 128, AllocationKind::device);
