@@ -8,8 +8,10 @@
 #include "gpu/check/events.hpp"
 #include "gpu/machine/code/line_buffer.hpp"
 #include "gpu/machine/code/op.hpp"
+#include "gpu/machine/code/repeated_tests.hpp"
 #include "gpu/machine/instruction/function.hpp"
 #include "gpu/machine/link/program.hpp"
+#include "gpu/ptx/module.hpp"
 
 namespace inflight::machine {
 
@@ -103,6 +105,7 @@ struct Code {
   bool reads_workspace = false;    // %envreg1, %envreg2
   std::uint64_t block_values = 0;  // a bit for each row of Base::block that it reads
   std::uint32_t registers = 0;     // a thread: the most 32-bit registers live at once
+  mutable RepeatedTests repeated_tests;
 };
 
 }  // namespace inflight::machine

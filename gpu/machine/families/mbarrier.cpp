@@ -153,14 +153,14 @@ const Op* run_operation(Warp& w, const Op* op) {
   if constexpr (name == Event::Op::init) {
     w.block->in_step = 0;
     if (InFlight* const of = w.block->cluster->in_flight.get()) [[unlikely]]
-      each_lane(w.mask, [&](int l) { of->late_news.forget(w.block->rank, m.offsets[l]); });
+      each_lane(w.mask, [&](int l) { of->spurious_failures.forget(w.block->rank, m.offsets[l]); });
   }
   w.progressed = true;
   return op + 1;
 }
 
 // --- waits: Op::d is a predicate, Op::b a token or, with .parity, a parity. Op::count is a
-// ResultUse. If nothing depends on the predicate, the thread does not learn the result ---
+// ResultUse. If nothing depends on the predicate, the thread does not observe the result ---
 
 bool is(const Op* op, ResultUse use) { return op->count == static_cast<std::uint32_t>(use); }
 
@@ -174,14 +174,14 @@ std::uint32_t phase_parity(const Warp& w, const Op* op, int l, bool parity) {
   return parity ? w.at<std::uint32_t>(op->b)[l] : mb::decode(w.at<std::uint64_t>(op->b)[l]).parity;
 }
 
-// Whether all lanes ask for one phase of one mbarrier.
-bool ask_alike(const Warp& w, const Op* op, const Mbarriers& m, bool parity) {
+// Whether all lanes test one phase of one mbarrier.
+bool test_alike(const Warp& w, const Op* op, const Mbarriers& m, bool parity) {
   return m.one && (parity ? are_equal(w.mask, w.at<std::uint32_t>(op->b))
                           : are_equal(w.mask, w.at<std::uint64_t>(op->b)));
 }
 
-// Calls `what` for each group of `lanes` of which all ask the same: with its first lane and all of
-// it. `all`: they are one group.
+// Calls `what` for each group of `lanes` in which all lanes test the same: with its first lane and
+// all of it. `all`: they are one group.
 template <class Same, class What>
 void each_group(std::uint32_t lanes, bool all, Same&& same, What&& what) {
   while (lanes) {
@@ -195,7 +195,7 @@ void each_group(std::uint32_t lanes, bool all, Same&& same, What&& what) {
   }
 }
 
-// The same for lanes that ask for the same phase of one mbarrier.
+// The same for lanes that test the same phase of one mbarrier.
 template <class What>
 void each_phase(Warp& w, const Op* op, const Mbarriers& m, bool parity, std::uint32_t lanes,
                 bool all, What&& what) {
@@ -210,18 +210,18 @@ void each_phase(Warp& w, const Op* op, const Mbarriers& m, bool parity, std::uin
       });
 }
 
-// `alike_all`: the lanes ask_alike().
+// `alike_all`: the lanes test_alike().
 void report_results(const Warp& w, const Op* op, const Mbarriers& m, bool parity,
                     std::uint32_t done, bool alike_all) {
   if (is(op, ResultUse::none)) done = 0;
   if (w.block->counts)
     w.block->counts->sums.mbarrier_tests += static_cast<std::uint64_t>(std::popcount(w.mask));
   if (!wanted(w)) return;
-  const auto asked = [&](int l) {  // a parity or a token
+  const auto tested = [&](int l) {  // a parity or a token
     return parity ? w.at<std::uint32_t>(op->b)[l] : w.at<std::uint64_t>(op->b)[l];
   };
   const auto same = [&](int l, int first) {
-    return &m.word(l) == &m.word(first) && asked(l) == asked(first) &&
+    return &m.word(l) == &m.word(first) && tested(l) == tested(first) &&
            (done >> l & 1) == (done >> first & 1);
   };
   each_group(w.mask, alike_all && (done == 0 || done == w.mask), same,
@@ -230,13 +230,13 @@ void report_results(const Warp& w, const Op* op, const Mbarriers& m, bool parity
                event.by_parity = parity;
                event.parity = phase_parity(w, op, first, parity);
                if (!parity) event.token = w.at<std::uint64_t>(op->b)[first];
-               const mb::Test answer = test_lane(w, op, m, first, parity);
-               report(w, op, m, group, event, {answer.violation, (done >> first & 1) != 0});
+               const mb::Test result = test_lane(w, op, m, first, parity);
+               report(w, op, m, group, event, {result.violation, (done >> first & 1) != 0});
              });
 }
 
 // Does a test that may return false leave alone what is in flight? In a shuffled order every other
-// test does, so that programs that ignore the answer fail.
+// test does, so that programs that ignore the result fail.
 bool leaves_in_flight(const Warp& w) {
   const async::Timing& timing = w.block->grid->options->timing;
   if (timing.policy != async::Timing::Policy::shuffled) return false;
@@ -270,21 +270,21 @@ std::uint32_t test(Warp& w, const Op* op, const Mbarriers& m, bool settles, bool
   return done;
 }
 
-// The lanes of `done` that are told so. The others hear of it late.
-std::uint32_t told(Warp& w, const Op* op, const Mbarriers& m, bool parity, std::uint32_t done,
-                   bool alike_all) {
+// The lanes of `done` that observe completion. The test of the others fails spuriously.
+std::uint32_t observing(Warp& w, const Op* op, const Mbarriers& m, bool parity, std::uint32_t done,
+                        bool alike_all) {
   InFlight* const of = w.block->cluster->in_flight.get();
   if (!of || is(op, ResultUse::none)) return done;
-  std::uint32_t late = 0;
+  std::uint32_t failing = 0;
   each_phase(w, op, m, parity, done, alike_all,
              [&](int first, std::uint32_t group, std::uint32_t phase) {
                if (is(op, ResultUse::doubtful) && test_lane(w, op, m, first, parity).done &&
-                   of->late_news.withheld(w, *op->what, m.offsets[first], phase))
-                 late |= group;
+                   of->spurious_failures.fails(w, *op->what, m.offsets[first], phase))
+                 failing |= group;
                else
-                 of->late_news.told(w, m.offsets[first], phase);
+                 of->spurious_failures.observed(w, m.offsets[first], phase);
              });
-  return done & ~late;
+  return done & ~failing;
 }
 
 template <bool parity>
@@ -292,10 +292,10 @@ const Op* run_test_wait(Warp& w, const Op* op) {
   Mbarriers m;
   if (!resolve(w, op, true, m)) return nullptr;
   advance_block(*w.block);
-  const bool alike = ask_alike(w, op, m, parity);
+  const bool alike = test_alike(w, op, m, parity);
   std::uint32_t done = test<parity>(w, op, m, !leaves_in_flight(w), alike);
   if (w.block->grid->observation) [[unlikely]] {
-    if (wanted(w)) done = told(w, op, m, parity, done, alike);
+    if (wanted(w)) done = observing(w, op, m, parity, done, alike);
     report_results(w, op, m, parity, done, alike);
   }
   w.set_predicate(op->d, done);
@@ -319,7 +319,7 @@ template <bool parity>
 const Op* run_try_wait(Warp& w, const Op* op) {
   Mbarriers m;
   if (!resolve(w, op, true, m)) return nullptr;
-  const bool alike = ask_alike(w, op, m, parity);
+  const bool alike = test_alike(w, op, m, parity);
   std::uint32_t done = test<parity>(w, op, m, true, alike) | (w.granted & w.mask);
   w.granted &= ~w.mask;
   if (!done && !w.worker->give_up && m.one) {
@@ -328,7 +328,7 @@ const Op* run_try_wait(Warp& w, const Op* op) {
   }
   if (w.block->grid->observation) [[unlikely]] {
     report_waited(w, op, m, parity);
-    if (wanted(w)) done = told(w, op, m, parity, done, alike);
+    if (wanted(w)) done = observing(w, op, m, parity, done, alike);
     report_results(w, op, m, parity, done, alike);
   }
   w.set_predicate(op->d, done);

@@ -13,7 +13,7 @@ using ptx::Mod;
 using ptx::Opcode;
 using Kind = ptx::Operand::Kind;
 
-// What a register is, as a truth value, after one answer of the wait.
+// What a register is, as a truth value, for one result of the wait.
 enum class Truth : std::uint8_t { yes, no, either };
 
 Truth operator!(Truth of) {
@@ -25,11 +25,11 @@ Truth operator&&(Truth a, Truth b) {
 }
 Truth operator||(Truth a, Truth b) { return !(!a && !b); }
 
-// What a register is if the wait answers true, and if it answers false.
+// What a register is if the wait returns true, and if it returns false.
 struct Set {
   Truth if_yes = Truth::either, if_no = Truth::either;
   bool exact = true;  // nothing else writes the register
-  bool tells() const { return if_yes == !if_no && if_no != Truth::either; }
+  bool reveals_result() const { return if_yes == !if_no && if_no != Truth::either; }
 };
 constexpr Set unclear;
 using Known = std::map<std::uint32_t, Set>;  // by register
@@ -46,7 +46,7 @@ bool is_zero(const ptx::Operand& operand) {
   return operand.kind == Kind::integer && operand.value == 0;
 }
 
-// Whether one lane's answer decides a vote: any, if it is true; all, if it is false.
+// Whether one lane's result decides a vote: any, if it is true; all, if it is false.
 std::optional<Set> voted(const Instruction& in, Set lane) {
   if (in.opcode != Opcode::vote) return std::nullopt;
   if (in.text->mods.has(Mod::any))
@@ -132,16 +132,16 @@ class Uses {
   std::vector<std::uint32_t> open_;  // the waits whose results are being looked at
 };
 
-// Does a wait in the block stop a thread that was told false? One whose result is not heeded does
-// not.
+// Does a wait in the block stop a thread whose test failed? One whose result the code may ignore
+// does not.
 bool Uses::stops(const BasicBlock& block, bool& other_waits) {
   for (std::uint32_t i = block.first; i < block.last; ++i) {
     const Instruction& in = f_.body[i];
     if (!waits(in)) continue;
     const MbarrierUse* const use = in.as<MbarrierUse>();
-    const bool asks = use && (use->op == check::MbarrierOp::Op::test_wait ||
-                              use->op == check::MbarrierOp::Op::try_wait);
-    if (!asks || std::ranges::find(open_, i) != open_.end() || of(i) == ResultUse::decisive)
+    const bool tests = use && (use->op == check::MbarrierOp::Op::test_wait ||
+                               use->op == check::MbarrierOp::Op::try_wait);
+    if (!tests || std::ranges::find(open_, i) != open_.end() || of(i) == ResultUse::decisive)
       return true;
     other_waits = true;
   }
@@ -181,7 +181,8 @@ ResultUse Uses::at_branch(std::uint32_t branch, Set guard) {
                       yes = here->successors[jumps_if_no ? 1 : 0];
   const Way found = way(no, yes);
   if (found == Way::none) return ResultUse::decisive;
-  return found == Way::free && guard.tells() && guard.exact ? ResultUse::none : ResultUse::doubtful;
+  return found == Way::free && guard.reveals_result() && guard.exact ? ResultUse::none
+                                                                     : ResultUse::doubtful;
 }
 
 // The registers whose values depend on the result. `escapes`: it goes where it is not followed.

@@ -4,7 +4,7 @@
 
 #include "gpu/async/ledger.hpp"
 #include "gpu/machine/run/cluster.hpp"
-#include "gpu/machine/run/late_news.hpp"
+#include "gpu/machine/run/spurious_failures.hpp"
 
 namespace inflight::machine {
 
@@ -16,8 +16,8 @@ class InFlight final : public async::Observer {
  public:
   explicit InFlight(Cluster& cluster);
   async::Ledger ledger;
-  async::TensorMaps maps;  // as the cluster's threads see them
-  LateNews late_news;      // for listeners
+  async::TensorMaps maps;              // as the cluster's threads see them
+  SpuriousFailures spurious_failures;  // for listeners
 
  private:
   using Threads = async::Threads;

@@ -134,8 +134,8 @@ void InFlight::report_arrival(const Threads& threads, const async::Arrival& arri
   async::mbarrier::Word word;
   std::memcpy(&word, block(threads.rank).shared + arrival.mbarrier, sizeof word);
   if (op == check::MbarrierOp::Op::async_arrive)
-    late_news.counted(threads.rank, static_cast<std::uint32_t>(arrival.mbarrier),
-                      parity_before(word, step));
+    spurious_failures.copy_counted(threads.rank, static_cast<std::uint32_t>(arrival.mbarrier),
+                                   parity_before(word, step));
   check::MbarrierOp event;
   event.who = who(threads, arrival.tag);
   event.op = op;
@@ -156,7 +156,8 @@ void InFlight::completed(const BulkCopy& copy, const async::mbarrier::Step& step
   if (Counts* const counts = block(copy.rank).counts)
     counts->mbarrier(Op::complete_tx, 0, step.completed);
   if (!observation().wants(Topic::mbarriers)) return;
-  late_news.counted(copy.rank, copy.mbarrier_offset, parity_before(*copy.mbarrier, step));
+  spurious_failures.copy_counted(copy.rank, copy.mbarrier_offset,
+                                 parity_before(*copy.mbarrier, step));
   check::MbarrierOp event;
   event.who = who(issuer, copy.tag);
   event.op = Op::complete_tx;
