@@ -6,6 +6,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/terminal.hpp"
+#include "gpu/check/finding/finding.hpp"
 #include "gpu/check/report/json.hpp"
 #include "gpu/check/report/report.hpp"
 

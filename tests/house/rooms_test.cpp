@@ -43,6 +43,7 @@ TEST(Rooms, ATableGoesOneWay) {
   EXPECT_EQ(read_rooms("a: a\n").error(), "a includes a, which does not stand above it.");
   EXPECT_EQ(read_rooms("a:\na:\n").error(), "a is there twice.");
   EXPECT_EQ(read_rooms("a b\n").error(), "'a b' is no line 'room: room...'.");
+  EXPECT_THAT(read_rooms("a:\nb: a | n::C n::D\n")->back().declares, ElementsAre("n::C", "n::D"));
 }
 
 class Tree : public testing::Test {
@@ -56,10 +57,14 @@ class Tree : public testing::Test {
     fs::create_directories((root_ / path).parent_path());
     std::ofstream(root_ / path) << text;
   }
-  std::vector<std::string> breaches() {
+  // Without the permissions that nothing uses, unless they are asked for.
+  std::vector<std::string> breaches(bool unused = false) {
     const auto rooms =
-        read_rooms("gpu/low:\ngpu/high: gpu/low\ngpu/high/attic: gpu/low gpu/high\n");
-    return find_breaches(*rooms, root_, {"gpu"}, {"gpu/low/made.hpp"});
+        read_rooms("gpu/low: | n::Passed\ngpu/high: gpu/low\ngpu/high/attic: gpu/low gpu/high\n");
+    auto all = find_breaches(*rooms, root_, {"gpu"}, {"gpu/low/made.hpp"});
+    if (!unused)
+      std::erase_if(all, [](const std::string& each) { return each.ends_with("but does not."); });
+    return all;
   }
   fs::path root_;
 };
@@ -72,7 +77,7 @@ TEST_F(Tree, WhatTheTableAllowsIsNoBreach) {
   EXPECT_THAT(breaches(), IsEmpty());
 }
 
-TEST_F(Tree, AnIncludeThatGoesBackUpIsTold) {
+TEST_F(Tree, AnIncludeThatGoesBackUpIsABreach) {
   write("gpu/low/a.hpp", "#pragma once\n#include \"gpu/high/b.hpp\"\n");
   write("gpu/high/b.hpp", "#include \"gpu/high/attic/c.hpp\"\n");
   write("gpu/high/attic/c.hpp", "");
@@ -83,7 +88,7 @@ TEST_F(Tree, AnIncludeThatGoesBackUpIsTold) {
                           "gpu/high."));
 }
 
-TEST_F(Tree, AFileOutsideOfEveryRoomIsTold) {
+TEST_F(Tree, AFileOutsideOfEveryRoomIsABreach) {
   write("gpu/stray.cpp", "");
   write("gpu/low/a.cpp", "#include \"gpu/stray.hpp\"\n");
   write("gpu/stray.hpp", "");
@@ -92,12 +97,35 @@ TEST_F(Tree, AFileOutsideOfEveryRoomIsTold) {
                           "gpu/stray.cpp is in no room.", "gpu/stray.hpp is in no room."));
 }
 
-TEST_F(Tree, AnIncludeThatIsNotWrittenFromTheRootIsTold) {
+TEST_F(Tree, AnIncludeThatIsNotWrittenFromTheRootIsABreach) {
   write("gpu/high/a.cpp", "#include \"../low/b.hpp\"\n#include \"b.hpp\"\n");
   write("gpu/high/b.hpp", "");
   write("gpu/low/b.hpp", "");
   EXPECT_THAT(breaches(), ElementsAre(HasSubstr("\"../low/b.hpp\", which is no file"),
                                       HasSubstr("\"b.hpp\", which is no file")));
+}
+
+TEST_F(Tree, ADeclarationThatGoesBackUpIsABreach) {
+  write(
+      "gpu/high/a.hpp",
+      "namespace n {\nclass High {};\nstruct Passed {\n  int a;\n};\nenum class Kind { a };\n}\n");
+  write("gpu/low/b.hpp",
+        "namespace n {\nclass High;  // of high\nstruct Passed;\nclass Own;\n"
+        "enum class Kind : int;\n}\nnamespace m {\nclass High;\n}\nstruct other_project;\n");
+  write("gpu/low/c.hpp", "namespace n {\nclass Own {\n  class High;\n};\n}\n");
+  write("gpu/high/d.hpp", "namespace n {\nclass Own;\n}\n");
+  EXPECT_THAT(
+      breaches(),
+      ElementsAre("gpu/low/b.hpp declares n::High of gpu/high, which gpu/low may not include.",
+                  "gpu/low/b.hpp declares n::Kind of gpu/high, which gpu/low may not include."));
+}
+
+TEST_F(Tree, APermissionThatNothingUsesIsABreach) {
+  write("gpu/low/a.hpp", "class Low {\n};\n");
+  write("gpu/high/b.hpp", "class Low;\n");
+  write("gpu/high/attic/c.hpp", "#include \"gpu/high/b.hpp\"\n");
+  EXPECT_THAT(breaches(true), ElementsAre("gpu/low may declare n::Passed, but does not.",
+                                          "gpu/high/attic may include gpu/low, but does not."));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "gpu/cuda/image/device_runtime.hpp"
-#include "gpu/machine/launch/launch.hpp"
+#include "gpu/machine/builtins/names.hpp"
 #include "gpu/ptx/parse.hpp"
 
 namespace inflight::cuda {

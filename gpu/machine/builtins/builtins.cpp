@@ -10,6 +10,7 @@
 
 #include "gpu/machine/builtins/builtin_printf.hpp"
 #include "gpu/machine/builtins/device_runtime.hpp"
+#include "gpu/machine/builtins/names.hpp"
 #include "gpu/machine/config/condition.hpp"
 #include "gpu/machine/run/access.hpp"
 #include "gpu/machine/run/each_lane.hpp"
@@ -158,6 +159,8 @@ constexpr Builtin builtins[] = {
 };
 
 }  // namespace
+
+bool supplies(std::string_view function) { return find_builtin(function) != nullptr; }
 
 const Builtin* find_builtin(std::string_view name) {
   const auto* it = std::find_if(std::begin(builtins), std::end(builtins),

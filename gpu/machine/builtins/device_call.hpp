@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "gpu/check/events.hpp"
 #include "gpu/machine/builtins/builtins.hpp"
 #include "gpu/machine/children/parent.hpp"
 #include "gpu/machine/config/device_runtime.hpp"

@@ -3,7 +3,19 @@
 
 namespace inflight::machine {
 
-class PreparedLaunch;  // launch/launch.hpp
+// A launch that runs: GridRun of launch/launch.cpp.
+class RunningLaunch {
+ protected:
+  ~RunningLaunch() = default;
+};
+
+// A launch that is prepared while the one before it in the stream runs.
+class NextLaunch {
+ public:
+  virtual ~NextLaunch() = default;
+  // It begins once `previous` has ended without a fault.
+  virtual void follow(RunningLaunch& previous) = 0;
+};
 
 // The later grids that may begin before a launch has ended. Called from any of its threads.
 class Dependents {
@@ -18,9 +30,9 @@ class Dependents {
   virtual bool awaits_begin() const { return false; }
   // Called once: every block has begun. Not called if the launch ends earlier.
   virtual void all_begun() {}
-  // Called at most once, by the launching thread while others run blocks: prepares what comes
-  // behind in the stream, which begins when this launch ends. Null: nothing, or it cannot.
-  virtual PreparedLaunch* prepare_next() { return nullptr; }
+  // Called at most once, by the launching thread while others run blocks: prepares the next launch
+  // of the stream, which begins when this one ends. Null: there is none, or it cannot be prepared.
+  virtual NextLaunch* prepare_next() { return nullptr; }
 };
 
 // The earlier grids that a launch waits for, if it began before they ended.

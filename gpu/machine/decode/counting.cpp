@@ -8,6 +8,7 @@
 #include "gpu/machine/run/block.hpp"
 #include "gpu/machine/run/counts.hpp"
 #include "gpu/machine/run/each_lane.hpp"
+#include "gpu/ptx/module.hpp"
 
 namespace inflight::machine {
 namespace {

@@ -11,6 +11,7 @@
 
 #include "gpu/machine/code/code.hpp"
 #include "gpu/machine/instruction/function.hpp"
+#include "gpu/machine/link/program.hpp"
 
 namespace inflight::machine {
 

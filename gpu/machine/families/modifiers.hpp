@@ -1,6 +1,7 @@
 // Helpers of the lowering functions of irregular instructions.
 #pragma once
 #include "gpu/machine/lowering/lowering.hpp"
+#include "gpu/ptx/module.hpp"
 
 namespace inflight::machine {
 

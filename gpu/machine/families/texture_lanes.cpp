@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "gpu/check/events.hpp"
 #include "gpu/machine/run/advice.hpp"
 #include "gpu/machine/run/counts.hpp"
 #include "gpu/machine/run/observation.hpp"

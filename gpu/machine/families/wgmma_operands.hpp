@@ -3,6 +3,7 @@
 #include "gpu/async/matrix_descriptor.hpp"
 #include "gpu/async/multiplies.hpp"
 #include "gpu/machine/instruction/instruction.hpp"
+#include "gpu/tensor/product.hpp"
 
 namespace inflight::machine {
 

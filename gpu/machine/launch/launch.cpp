@@ -9,7 +9,7 @@
 
 #include "gpu/check/names.hpp"
 #include "gpu/host/cores.hpp"
-#include "gpu/machine/builtins/builtins.hpp"
+#include "gpu/machine/code/code.hpp"
 #include "gpu/machine/decode/prepared.hpp"
 #include "gpu/machine/decode/table.hpp"
 #include "gpu/machine/launch/check.hpp"
@@ -145,7 +145,7 @@ class Workspace {
 };
 
 // One grid and what its threads launch, except tail launches.
-class GridRun {
+class GridRun final : public RunningLaunch {
  public:
   GridRun(const Launch& launch, const RunGrid& how) : launch_(launch), how_(how) {}
 
@@ -153,7 +153,7 @@ class GridRun {
   Outcome prepare();
   // After prepare(): see PreparedLaunch.
   bool may_follow() const;
-  void follow(GridRun& front);
+  void follow(GridRun& previous);
   Outcome run(std::vector<Child>& tails);
 
  private:
@@ -224,24 +224,24 @@ void GridRun::make_clusters() {
   clusters_.emplace(grid_, total, resident, workers());
 }
 
-// Only its blocks may need the end of the launch in front.
+// Only its blocks may need the end of the previous launch.
 bool GridRun::may_follow() const {
   const Code& code = *grid_.entry;
   return !how_.options.listener && !launch_.prerequisites && code.calls.empty() &&
          !code.launches_dependents && !grid_.uses_workspace && workers() > 1;
 }
 
-void GridRun::follow(GridRun& front) {
+void GridRun::follow(GridRun& previous) {
   make_clusters();
-  crew_.emplace(*clusters_, *front.crew_);
+  crew_.emplace(*clusters_, *previous.crew_);
 }
 
-// A kernel with calls may launch others, which end before what is behind begins.
+// A kernel with calls may launch others, which end before the next launch begins.
 void GridRun::prepare_next() {
   if (!launch_.dependents || !crew_->has_helpers() || !grid_.entry->calls.empty()) return;
   try {
-    if (PreparedLaunch* const next = launch_.dependents->prepare_next()) next->follow(*this);
-  } catch (const std::exception&) {  // such as no memory: what is behind begins on its own
+    if (NextLaunch* const next = launch_.dependents->prepare_next()) next->follow(*this);
+  } catch (const std::exception&) {  // such as no memory: the next launch begins on its own
   }
 }
 
@@ -306,7 +306,9 @@ PreparedLaunch::~PreparedLaunch() = default;
 
 bool PreparedLaunch::prepare() { return parts_->run.prepare().ok() && parts_->run.may_follow(); }
 
-void PreparedLaunch::follow(GridRun& front) { parts_->run.follow(front); }
+void PreparedLaunch::follow(RunningLaunch& previous) {
+  parts_->run.follow(static_cast<GridRun&>(previous));  // there is no other kind
+}
 
 Outcome PreparedLaunch::run() {
   std::vector<Child> tails;  // it has none
@@ -335,8 +337,6 @@ Unsupported unsupported(const Kernel& kernel) {
   }
   return all;
 }
-
-bool supplies(std::string_view function) { return find_builtin(function) != nullptr; }
 
 std::string_view instruction_set() { return lane_instruction_set(); }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gpu/machine/config/dependency.hpp"
 #include "gpu/machine/config/launch.hpp"
 #include "gpu/machine/config/limits.hpp"
 #include "gpu/machine/config/options.hpp"
@@ -19,22 +20,20 @@ namespace inflight::machine {
 Outcome run(const Launch&, const Limits&, const Options&,
             const std::function<void(std::string_view)>& print);
 
-class GridRun;  // a launch while it runs
-
-// A launch that is prepared while the one in front of it runs, and that a helper can begin when
-// that one ends. What is passed must outlive it.
-class PreparedLaunch {
+// A launch that is prepared while the one before it runs, and that a helper can begin when that one
+// ends. What is passed must outlive it.
+class PreparedLaunch final : public NextLaunch {
  public:
   PreparedLaunch(const Launch&, const Limits&, const Options&,
                  const std::function<void(std::string_view)>& print);
   // Ends the launch if it has begun.
-  ~PreparedLaunch();
+  ~PreparedLaunch() override;
   // Checks and decodes. False: it needs what only run() above does. From now on only
   // Launch::dependents may change.
   bool prepare();
-  // After prepare(): it begins once `front` has ended without a fault (Dependents::prepare_next).
-  void follow(GridRun& front);
-  // Runs it to its end, once `front` is over.
+  // After prepare().
+  void follow(RunningLaunch& previous) override;
+  // Runs it to its end, once the launch before it is over.
   Outcome run();
 
  private:
@@ -49,9 +48,6 @@ struct Unsupported {
   std::vector<std::string> instructions;  // it runs until it reaches one of these
 };
 [[gnu::visibility("default")]] Unsupported unsupported(const Kernel&);
-
-// Does the machine supply this function to programs that only declare it?
-bool supplies(std::string_view function);
 
 // "avx512", "avx2" or "baseline": the instruction set that run() uses on this host.
 std::string_view instruction_set();

@@ -9,6 +9,7 @@
 #include "gpu/async/mbarrier.hpp"
 #include "gpu/check/names.hpp"
 #include "gpu/machine/link/source.hpp"
+#include "gpu/ptx/module.hpp"
 
 namespace inflight::machine {
 namespace {

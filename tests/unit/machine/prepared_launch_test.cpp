@@ -54,7 +54,7 @@ class PreparedLaunches : public KernelRunner {
     }
     void requested() override {}
     void may_begin() override {}
-    PreparedLaunch* prepare_next() override {
+    NextLaunch* prepare_next() override {
       if (number + 1 == length) return nullptr;
       if (number == row.without_memory) throw std::bad_alloc();
       row.next = std::make_unique<Link>(row, number + 1);

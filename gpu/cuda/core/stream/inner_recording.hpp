@@ -27,7 +27,7 @@ class InnerRecording {
   std::atomic<bool> reached_{false};
 };
 
-// Notifies both the work behind a kernel and a recording at its begin. Either may be null.
+// Notifies both the work after a kernel and a recording at its begin. Either may be null.
 class BehindKernel final : public machine::Dependents {
  public:
   BehindKernel(machine::Dependents* behind, InnerRecording* event)
@@ -40,7 +40,7 @@ class BehindKernel final : public machine::Dependents {
   }
   bool awaits_begin() const override { return event_ || (behind_ && behind_->awaits_begin()); }
   void all_begun() override;
-  machine::PreparedLaunch* prepare_next() override {
+  machine::NextLaunch* prepare_next() override {
     return behind_ ? behind_->prepare_next() : nullptr;
   }
 

@@ -92,13 +92,13 @@ struct Stream::Queue {
   }
 };
 
-// What comes behind a task's kernel.
+// What comes after a task's kernel.
 class Stream::Behind final : public machine::Dependents {
  public:
   Behind(const Stream& stream, std::uint64_t number) : stream_(stream), number_(number) {}
   void requested() override { stream_.queue_->overlapped = number_; }
   void may_begin() override { stream_.begin_next(number_); }
-  machine::PreparedLaunch* prepare_next() override { return stream_.prepare_next(number_); }
+  machine::NextLaunch* prepare_next() override { return stream_.prepare_next(number_); }
 
  private:
   const Stream& stream_;
@@ -216,9 +216,9 @@ void Stream::work(const std::shared_ptr<Queue>& queue) {
   }
 }
 
-// The legacy stream's work waits for earlier work of the blocking streams, and theirs for its.
 const GreenContext* Stream::green() const { return context ? context->green : nullptr; }
 
+// The legacy stream's work waits for earlier work of the blocking streams, and theirs for its.
 std::vector<Ticket> Stream::implied() const {
   std::vector<Ticket> tickets;
   // Listeners are notified of those, too, that are done already.
@@ -260,7 +260,7 @@ void Stream::begin_next(std::uint64_t number) const {
 }
 
 // Nobody takes the next task before task `number` is done, except one that may begin early.
-machine::PreparedLaunch* Stream::prepare_next(std::uint64_t number) const {
+machine::NextLaunch* Stream::prepare_next(std::uint64_t number) const {
   KernelTask* kernel = nullptr;
   {
     const std::lock_guard lock(queue_->mutex);

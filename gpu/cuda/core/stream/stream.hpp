@@ -17,7 +17,7 @@
 #include "gpu/cuda/core/watch/watch.hpp"
 
 namespace inflight::machine {
-class PreparedLaunch;  // launch/launch.hpp
+class NextLaunch;  // config/dependency.hpp
 }
 
 namespace inflight::cuda {
@@ -69,8 +69,8 @@ class KernelTask {
  public:
   virtual ~KernelTask() = default;
   virtual void perform() = 0;
-  // Prepares the launch while the kernel of the task in front of it runs. Null: it cannot be.
-  virtual machine::PreparedLaunch* prepare() = 0;
+  // Prepares the launch while the kernel of the task before it runs. Null: it cannot be.
+  virtual machine::NextLaunch* prepare() = 0;
   virtual bool prepared() const = 0;
 };
 
@@ -90,7 +90,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // Appends a task. It starts when the stream's earlier tasks are done, those in `after`, and those
   // that the legacy stream's rule adds (CUDA guide, "Implicit synchronization"). Blocks while the
   // stream's queue is full, except with WhenFull::grow and on a stream's thread.
-  // With Begins::early_too, it may begin before the kernel in front of it has ended (overlap.hpp).
+  // With Begins::early_too, it may begin before the previous kernel has ended (overlap.hpp).
   enum class WhenFull : bool { wait, grow };
   enum class Begins : bool { in_order, early_too };
   Ticket submit(Task task, std::vector<Ticket> after = {}, WhenFull when_full = WhenFull::wait,
@@ -101,7 +101,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // Appends a task that takes a device no time, such as an event's recording.
   Ticket mark(Task task, std::vector<Ticket> after = {});
   // Task `number` is done, or nothing but marks that may begin is left up to it: they are done
-  // then. So whoever knows that the work in front of a mark is done finds the mark done, too.
+  // then. So whoever knows that the work before a mark is done finds the mark done, too.
   bool settle(std::uint64_t number) const;
   // Does a task in stream order and returns when it is done. An idle stream's task runs on the
   // calling thread.
@@ -158,10 +158,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // Does a task. An exception in it, such as a host function's own, kills the context.
   void perform(const Task& task, std::uint64_t number, const std::vector<Ticket>& after,
                Begins begins = Begins::in_order, InFront* in_front = nullptr) const;
-  // Begins the next task early, behind the kernel of task `number`, if there is one that may.
+  // Begins the next task early, after the kernel of task `number`, if there is one that may.
   void begin_next(std::uint64_t number) const;
-  // Prepares the next task behind task `number`, whose kernel runs, if it can be.
-  machine::PreparedLaunch* prepare_next(std::uint64_t number) const;
+  // Prepares the task after task `number`, whose kernel runs, if it can be.
+  machine::NextLaunch* prepare_next(std::uint64_t number) const;
   const GreenContext* green() const;
   std::vector<Ticket> implied() const;
   // Takes the place of the next task if the stream is idle: its number, or 0.

@@ -82,7 +82,7 @@ class KernelRun {
   }
 
   // Null: it cannot be prepared.
-  machine::PreparedLaunch* prepare() {
+  machine::NextLaunch* prepare() {
     prepared_ = std::make_unique<machine::PreparedLaunch>(launch_, limits_, options_, print_);
     return prepared_->prepare() ? prepared_.get() : nullptr;
   }
@@ -151,15 +151,15 @@ class StreamKernel final : public KernelTask {
   StreamKernel(Work work, Stream& stream)
       : work_(std::move(work)), kernel_(std::get<KernelWork>(work_)), stream_(stream) {}
 
-  // Only if nothing has to be done between the end of the one in front and its begin.
-  machine::PreparedLaunch* prepare() override {
+  // Only if nothing has to be done between the end of the previous one and its begin.
+  machine::NextLaunch* prepare() override {
     if (observer() || has_launch_hook() || over() || kernel_.programmatic || kernel_.at_begin ||
         kernel_.cooperative || kernel_.device != stream_.device().ordinal)
       return nullptr;
     const auto kernel = kernel_.function->on(kernel_.device);
     if (!kernel) return nullptr;
     auto run = std::make_unique<KernelRun>(kernel_, **kernel, stream_);
-    machine::PreparedLaunch* const launch = run->prepare();
+    machine::NextLaunch* const launch = run->prepare();
     if (launch) prepared_ = std::move(run);
     return launch;
   }
