@@ -57,7 +57,6 @@ class Streams {
   Knowledge waited(std::uint32_t launch) const;
   // A thread of that dependent launch has waited for the preceding kernels.
   void has_waited(Id stream, std::uint32_t launch);
-  // A launch has ended.
   void ended(std::uint32_t launch) { dependents_.erase(launch); }
   // A launch by a kernel in the current piece of work. Its threads begin with `knows`.
   Launch child(Id stream, const Knowledge& knows);

@@ -1,3 +1,4 @@
+// Walks the members of an archive: their headers, sizes and the padding between them.
 #include "gpu/cuda/image/archive.hpp"
 
 #include <ar.h>

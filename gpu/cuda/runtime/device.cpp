@@ -29,7 +29,6 @@ int about(int ordinal, Body body, const char* call = __builtin_FUNCTION()) {
       call);
 }
 
-// Stores value().
 template <class Value>
 int store(int* place, Value value, const char* call = __builtin_FUNCTION()) {
   return query(

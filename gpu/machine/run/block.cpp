@@ -177,7 +177,7 @@ Block::State Block::run(Worker& worker, std::uint32_t rounds) {
   return State::spinning;
 }
 
-// Wakes the threads that wait for the grids in front, once those are complete.
+// Wakes the threads that wait for earlier grids, once those are complete.
 void Block::try_release() {
   if (grid->waits_for_grids()) return;
   held = false;

@@ -1,4 +1,4 @@
-// A block (CTA) in execution, the grid it belongs to, and the host thread that runs it.
+// A block (CTA) in execution, and the grid that it belongs to.
 #pragma once
 #include <array>
 #include <atomic>

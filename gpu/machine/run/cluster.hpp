@@ -43,7 +43,7 @@ struct Cluster {
   std::uint64_t arrived() const { return arrived_; }
   std::uint64_t alive() const { return alive_; }
   std::uint64_t phase() const { return phase_; }  // completed phases
-  // Do all its blocks that have not ended wait only for the grids in front?
+  // Do all its blocks that have not ended wait only for earlier grids?
   bool held() const;
 
   Grid* grid = nullptr;

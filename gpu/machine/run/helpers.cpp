@@ -62,7 +62,7 @@ bool spin_until(Happened happened) {
 // at least one of them sees the other. Missing helpers are fetched from oneTBB, as are all helpers
 // of a launch that begins during another one's call.
 //
-// The call of the launch behind can be prepared while a call is open. The thread that runs the last
+// The call of the next launch can be prepared while a call is open. The thread that runs the last
 // block then opens it in place of ending the present one, so helpers wait for no launching thread.
 class Helpers::Pool {
  public:
@@ -77,7 +77,7 @@ class Helpers::Pool {
     fetch(launch, calls);
   }
 
-  // False: the one in front has no call, or launches of other streams want it too.
+  // False: the previous one has no call, or launches of other streams want it too.
   bool prepare(Helpers& launch, const Helpers& front) {
     if (front.call_ == 0 || crowded_.exchange(false, std::memory_order_relaxed)) return false;
     keeps_spinning_.store(true, std::memory_order_relaxed);

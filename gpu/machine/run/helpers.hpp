@@ -18,13 +18,13 @@ class Helpers {
   // Calls for `count` threads. Each calls work(place) once. Fewer come if the launch ends before,
   // and more if a thread that was not counted as awake hears the call too.
   Helpers(Work work, unsigned count);
-  // For the launch behind `front`: front.open_next() calls, or else resume().
+  // For the launch after `front`: front.open_next() calls, or else resume().
   Helpers(Work work, unsigned count, Helpers& front);
   ~Helpers() { dismiss(); }
-  // Calls for the launch behind, if there is one: all blocks of this one have ended. For the
+  // Calls for the next launch, if there is one: all blocks of this one have ended. For the
   // launching thread or a helper, once.
   void open_next();
-  // For the launch behind, once the one in front has finished: has open_next() called?
+  // For the next launch, once the previous one has finished: has open_next() called?
   bool opened() const { return call_ != 0; }
   // Then fetches the threads that are missing. For the launching thread.
   void resume();
@@ -39,7 +39,7 @@ class Helpers {
 
   const Work work_;
   const unsigned count_;
-  Helpers* next_ = nullptr;  // the launch behind, whose call is prepared
+  Helpers* next_ = nullptr;  // the next launch, whose call is prepared
   bool dismissed_ = false;
   std::uint64_t call_ = 0;            // the pool's call for it; 0: the pool was busy with another
   bool fetched_ = false;              // it has requested helpers from oneTBB

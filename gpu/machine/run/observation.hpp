@@ -65,7 +65,7 @@ class Observation {
                     bool alone = false) const;
   // Lanes of the warp execute launch_dependents.
   void dependents_may_begin(const Warp& w, const Op* op) const;
-  // Lanes of the warp know that the grids in front are complete.
+  // Lanes of the warp know that the earlier grids are complete.
   void grids_ended(const Warp& w, const Op* op) const;
   void cluster_completed(const Cluster& cluster, const LastToArrive& last) const;
   // Lanes begin or end a wait. `split` gives the place (pc) and the reason (wait and the fields

@@ -67,7 +67,7 @@ std::uint32_t WorkQueue::next_length() {
   return length_;
 }
 
-// A suspended cluster may wait for one that has not started, so none is kept waiting behind others
+// A suspended cluster may wait for one that has not started, so none is kept waiting for others
 // in a run.
 void WorkQueue::suspend(std::unique_ptr<Cluster> cluster, bool progressed) {
   length_ = 1;

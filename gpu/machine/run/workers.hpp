@@ -28,7 +28,7 @@ class Clusters {
     explicit operator bool() const { return cluster || fresh != none; }
   };
 
-  // Workers that have begun. Counted only if the launch waits for grids in front.
+  // Workers that have begun. Counted only if the launch waits for earlier grids.
   unsigned joined() const { return joined_.load(std::memory_order_relaxed); }
   // The queue of a worker that begins: that of its place, or else the next unclaimed one. Null:
   // every queue has a worker.
@@ -79,7 +79,7 @@ class Clusters {
   std::uint32_t first_length_ = 1;  // of a queue's first run
   alignas(128) std::atomic<std::uint64_t> next_{0};
   std::atomic<std::uint64_t> resident_{0};  // counted if bounded_
-  // Clusters that are not reported as ended, and one until it is known what comes behind.
+  // Clusters that are not reported as ended, and one until the next launch is known.
   alignas(128) std::atomic<std::uint64_t> remaining_;
   Crew* crew_ = nullptr;  // of a launch with helpers
   std::atomic<unsigned> joined_{0};
@@ -96,7 +96,7 @@ class Crew {
  public:
   // Calls helpers.
   explicit Crew(Clusters& clusters);
-  // For the launch behind `front`, which has helpers. The worker that ends the last cluster there
+  // For the launch after `front`, which has helpers. The worker that ends the last cluster there
   // begins it, unless the grid there has stopped.
   Crew(Clusters& clusters, Crew& front);
   ~Crew();
@@ -104,10 +104,10 @@ class Crew {
   Crew& operator=(const Crew&) = delete;
 
   bool has_helpers() const { return helpers_.has_value(); }
-  // For the launch behind, once the one in front is over: begins it if no worker has.
+  // For the next launch, once the previous one is over: begins it if no worker has.
   void resume();
-  // The launching thread runs clusters until all have ended or the grid stops. A crew behind this
-  // one must have been made before.
+  // The launching thread runs clusters until all have ended or the grid stops. The next launch's
+  // crew must have been made before.
   void work();
 
  private:

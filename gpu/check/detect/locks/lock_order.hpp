@@ -10,7 +10,6 @@
 
 namespace inflight::check::locks {
 
-// A word of memory.
 struct Word {
   std::uint64_t owner = 0;  // of shared memory: 1 + the block's linear index; 0: global memory
   std::uint64_t address = 0;

@@ -104,8 +104,7 @@ class GraphExec::Run {
     return at;
   }
 
-  // True if the step may begin before the end of the one right in front, because that one allows
-  // it.
+  // True if the step may begin before the end of the step before it, because that one allows it.
   bool overlaps(std::size_t index) const {
     const Step& step = steps_[index];
     const auto early = [&](std::size_t other) { return contains(step.programmatic, other); };
@@ -144,7 +143,7 @@ class GraphExec::Run {
     }
   }
 
-  // If others wait for its begin, first reports a step right in front, which they come after.
+  // If others wait for its begin, first reports a step right before it, which they come after.
   void observe(std::size_t index) {
     if (steps_[index].awaited_at_begin) observe_as(index, begins_[index]);
     observe_as(index, numbers_[index]);
@@ -201,7 +200,7 @@ class GraphExec::Run {
   std::atomic<std::uint64_t>& last_step_;
   const std::uint64_t front_;
   std::vector<std::uint64_t> numbers_;  // of each step, as reported to listeners
-  std::vector<std::uint64_t> begins_;   // of the one right in front that stands for its begin
+  std::vector<std::uint64_t> begins_;   // of the step right before that stands for its begin
   std::mutex mutex_;
   std::size_t next_ = 0;
   std::deque<Early> early_;  // in the order of their steps

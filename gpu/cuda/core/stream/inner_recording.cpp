@@ -8,7 +8,7 @@
 namespace inflight::cuda {
 namespace {
 
-// The number that listeners see: that of the work in front, or 1 if there is none.
+// The number that listeners see: that of the work before, or 1 if there is none.
 std::uint64_t number_for(const Ticket& in_front) {
   return std::max<std::uint64_t>(in_front.number, 1);
 }

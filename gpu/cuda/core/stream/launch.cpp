@@ -279,7 +279,7 @@ Status set_option(abi::LaunchAttribute& attribute, bool captured, LaunchOptions&
   }
 }
 
-// For listeners, a wait for the event is ordered after everything in front of the kernel. If that
+// For listeners, a wait for the event is ordered after everything before the kernel. If that
 // may be more than the last work of its stream, an empty piece of work joins it all.
 Ticket in_front_of(Stream& stream, bool programmatic) {
   const Ticket last = stream.last();

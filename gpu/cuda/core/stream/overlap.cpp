@@ -1,4 +1,4 @@
-// Overlapping kernels: which thread waits, and for how long the kernel in front pauses.
+// Overlapping kernels: which thread waits, and for how long the previous kernel pauses.
 #include "gpu/cuda/core/stream/overlap.hpp"
 
 #include "gpu/async/order.hpp"

@@ -1,9 +1,9 @@
-// Kernels that begin before the one in front of them has ended (CUDA guide, "Programmatic Dependent
+// Kernels that begin before the previous one has ended (CUDA guide, "Programmatic Dependent
 // Launch").
 //
 // With --async late, the default, no kernel does; every program must also work that way. With
-// early, a kernel begins as soon as it may. The last block in front that allows it then pauses
-// until the new kernel can go no further, so that a missing griddepcontrol.wait shows.
+// early, a kernel begins as soon as it may. The last block before it that allows this then
+// pauses until the new kernel can go no further, so that a missing griddepcontrol.wait shows.
 #pragma once
 #include <chrono>
 #include <condition_variable>
@@ -18,7 +18,7 @@
 
 namespace inflight::cuda {
 
-// The work in front of a kernel that began early.
+// The work before a kernel that began early.
 class InFront final : public machine::Prerequisites {
  public:
   explicit InFront(Ticket ticket) : ticket_(std::move(ticket)) {}
@@ -38,11 +38,11 @@ class InFront final : public machine::Prerequisites {
   bool settled_ = false;
 };
 
-// The work in front of and behind the kernel that this thread runs.
+// The work before and after the kernel that this thread runs.
 struct Standing {
   machine::Prerequisites* in_front = nullptr;  // null: all of it has ended
   machine::Dependents* behind = nullptr;
-  bool dependent = false;     // the kernel in front allowed an early begin
+  bool dependent = false;     // the previous kernel allowed an early begin
   bool programmatic = false;  // the launch, or an edge of its graph, allows one
 
   static const Standing& now();
