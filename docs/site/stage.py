@@ -105,6 +105,7 @@ def main(root, program, libraries, to):
         texts[page] = text
     lessons = sorted((path for path in files if re.match(r"docs/library/\d", path)), key=lambda path: int(re.search(r"\d+", path)[0]))
     suites = [path for path in files if path.startswith("docs/conformance/")]
+    figures = [path for path in files if path.startswith("docs/performance/")]
     guides = [path for path in files if re.fullmatch(r"docs/[^/]+\.md", path) and path != "docs/README.md"]
     for path in files:
         page = place(path)
@@ -117,6 +118,8 @@ def main(root, program, libraries, to):
             text += below([posixpath.basename(each) for each in lessons])
         if path == "docs/conformance.md":
             text += below([place(each) for each in suites])
+        if path == "docs/performance.md":
+            text += below([place(each) for each in figures])
         stage.write(page, text)
     for page in made:
         stage.write(page, stage.relink(texts[page], "docs/" + posixpath.basename(page), page))
