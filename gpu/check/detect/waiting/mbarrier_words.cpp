@@ -208,7 +208,7 @@ void stale_token(MbarrierDraft& d) {
 
 void late_expect(MbarrierDraft& d) {
   d.finding.sentence = fmt::format(
-      "phase {} of {} may be complete before it is told of these bytes: no thread arrives after "
+      "phase {} of {} may complete before it expects these bytes: no thread arrives after "
       "this expect_tx",
       d.breach.number, d.it);
   d.here("expects more bytes");

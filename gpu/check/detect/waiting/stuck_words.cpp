@@ -221,8 +221,9 @@ void list_previous_arrivals(StuckDraft& d) {
 }
 
 void waiting_copier(StuckDraft& d) {
-  d.finding.sentence =
-      no_progress(d, "one waits for arrivals before it copies on, and others wait for its copies");
+  d.finding.sentence = no_progress(
+      d,
+      "one waits for arrivals before it issues its next copies, and others wait for those copies");
   list_previous_arrivals(d);
   d.finding.remedy =
       "let the threads that have read what a thread's copies wrote arrive at the mbarrier where "
