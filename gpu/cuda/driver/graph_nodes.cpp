@@ -33,13 +33,6 @@ abi::KernelNode plain(const KernelNode& node) {
   return result;
 }
 
-Result<Work> work_of(const Copy3D* box) {
-  if (!box) return fail(Status::invalid_value);
-  auto copy = box_of(*box);
-  if (!copy) return tl::unexpected(copy.error());
-  return copy_node_work(std::move(*copy), *box);
-}
-
 Result<Work> work_of(const KernelNode* node) {
   if (!node) return fail(Status::invalid_value);
   const abi::KernelNode parameters = plain(*node);

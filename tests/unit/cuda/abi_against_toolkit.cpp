@@ -4,11 +4,11 @@
 #include <cuda_runtime_api.h>
 
 #include "gpu/cuda/core/abi.hpp"
-#include "gpu/cuda/core/graph/copy_nodes.hpp"
 #include "gpu/cuda/core/graph/value_nodes.hpp"
 #include "gpu/cuda/core/green/resource.hpp"
 #include "gpu/cuda/core/profiles.hpp"
 #include "gpu/cuda/core/report/status.hpp"
+#include "gpu/cuda/driver/copy.hpp"
 
 namespace abi = inflight::cuda::abi;
 using inflight::cuda::property_bytes;
@@ -42,8 +42,8 @@ static_assert(sizeof(DevResource) == sizeof(CUdevResource) &&
                   offsetof(CUdevResource, sm.smCoscheduledAlignment) &&
               DevResource::multiprocessors == CU_DEV_RESOURCE_TYPE_SM);
 #endif
-using inflight::cuda::DriverCopy3D;
-using inflight::cuda::MemoryType;
+using DriverCopy3D = inflight::cuda::driver::Copy3D;
+using inflight::cuda::driver::MemoryType;
 static_assert(sizeof(DriverCopy3D) == sizeof(CUDA_MEMCPY3D) &&
               sizeof(DriverCopy3D) == sizeof(CUDA_MEMCPY3D_PEER) &&
               offsetof(DriverCopy3D, from.type) == offsetof(CUDA_MEMCPY3D, srcMemoryType) &&
