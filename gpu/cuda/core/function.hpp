@@ -37,11 +37,13 @@ class Function {
   const std::string name;    // as in PTX (mangled)
   const void* const module;  // the handle of the library or module it belongs to
 
-  // The parts of `kernel` that the machine cannot run, determined once.
-  const machine::Unsupported& missing(const machine::Kernel* kernel) const {
+  // The parts of the launch's kernel that the machine cannot run, determined once. `listener`: of
+  // the launch; null: none.
+  const machine::Unsupported& missing(const machine::Launch& launch,
+                                      const check::Listener* listener) const {
     std::lock_guard lock(mutex_);
-    auto [it, fresh] = missing_.try_emplace(kernel);
-    if (fresh) it->second = machine::unsupported(*kernel);
+    auto [it, fresh] = missing_.try_emplace(launch.kernel);
+    if (fresh) it->second = machine::unsupported(launch, listener);
     return it->second;
   }
 

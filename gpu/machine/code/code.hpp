@@ -104,7 +104,6 @@ struct Code {
   std::uint32_t first_number = 0;  // of its instructions, in the program's numbering
   bool reads_workspace = false;    // %envreg1, %envreg2
   std::uint64_t block_values = 0;  // a bit for each row of Base::block that it reads
-  std::uint32_t registers = 0;     // a thread: the most 32-bit registers live at once
   mutable RepeatedTests repeated_tests;
 };
 

@@ -5,8 +5,6 @@
 #include <array>
 #include <bit>
 
-#include "gpu/machine/instruction/liveness.hpp"
-
 namespace inflight::machine {
 
 unsigned slot_bytes(ptx::Type type) {
@@ -15,8 +13,7 @@ unsigned slot_bytes(ptx::Type type) {
 }
 
 Slots allocate(const Function& function) {
-  LiveOut live_out;
-  const std::vector<Lifetime> lives = lifetimes(function, &live_out);
+  const std::vector<Lifetime>& lives = function.lifetimes;
   const auto& registers = function.text->registers;
 
   std::vector<std::uint32_t> order;
@@ -35,7 +32,6 @@ Slots allocate(const Function& function) {
     const unsigned bytes = slot_bytes(registers[r].type);
     return bytes == 4 ? 0 : std::bit_width(bytes / 64);
   };
-  constexpr unsigned words[] = {0, 1, 1, 2, 4};  // 32-bit registers a thread
   constexpr unsigned bytes[] = {4, 64, 128, 256, 512};
 
   Slots slots;
@@ -62,9 +58,6 @@ Slots allocate(const Function& function) {
     active.push_back(r);
     std::push_heap(active.begin(), active.end(), later);
   }
-  std::vector<std::uint32_t> sizes(registers.size());
-  for (std::uint32_t r : order) sizes[r] = words[pool_of(r)];
-  slots.live_words = most_live(function, live_out, sizes);
   std::array<std::uint32_t, 5> start{};
   for (int p = 0; p < 5; ++p) {
     start[p] = slots.bytes;

@@ -9,9 +9,8 @@
 namespace inflight::machine {
 
 struct Slots {
-  std::vector<Ref> ref;          // by register; no_ref: nothing reads or writes it
-  std::uint32_t bytes = 0;       // of the frame, a multiple of 64
-  std::uint32_t live_words = 0;  // a thread: the most 32-bit registers live at once
+  std::vector<Ref> ref;     // by register; no_ref: nothing reads or writes it
+  std::uint32_t bytes = 0;  // of the frame, a multiple of 64
 };
 
 // Bytes of a register's slot: 32 lanes of its width; one word for a predicate.

@@ -8,8 +8,6 @@
 #include "gpu/machine/builtins/builtins.hpp"
 #include "gpu/machine/decode/table.hpp"
 #include "gpu/machine/families/wgmma.hpp"
-#include "gpu/machine/instruction/endless.hpp"
-#include "gpu/machine/instruction/phases.hpp"
 #include "gpu/machine/instruction/wgmma.hpp"
 #include "gpu/machine/lowering/observing.hpp"
 #include "gpu/machine/run/control.hpp"
@@ -78,9 +76,7 @@ Decoder::Decoder(const Program& program, Program::FunctionRef ref, const Functio
     : builder_(program, ref, description, form, moves()),
       flow_(description.flow),
       module_(*description.module),
-      function_(*description.text),
-      phase_begins_(phase_begins(description)),
-      endless_(endless_blocks(description)) {}
+      function_(*description.text) {}
 
 void Decoder::run() {
   builder_.code->block_start.assign(flow_.blocks.size(), Code::none);
@@ -95,7 +91,7 @@ void Decoder::block(std::uint32_t id, std::uint32_t next) {
   builder_.code->block_start[id] = builder_.next_op();
   builder_.begin_block();
   counting_.begin();
-  if (endless_[id]) return begin_endless(b);
+  if (builder_.description.computes_forever[id]) return begin_endless(b);
   for (std::uint32_t i = b.first; i < b.last; ++i) instruction(i);
   builder_.set_guarded(false);
   if (b.successors.empty() && (b.first == b.last || b.falls_through)) {
@@ -124,10 +120,10 @@ void Decoder::instruction(std::uint32_t index) {
   // The checker keeps the order in which a warp runs ahead by phases, because it shows what may go
   // wrong then.
   const bool lets_others_wait = tests_mbarrier(what) && !builder_.form.observed();
-  if (const Handler yield_handler = phase_begins_[index]            ? &run_phase
-                                    : waits_for_thread_copies(what) ? &run_copy_wait
-                                    : lets_others_wait              ? &run_mbarrier_wait
-                                                                    : nullptr) {
+  if (const Handler yield_handler = builder_.description.begins_phase[index] ? &run_phase
+                                    : waits_for_thread_copies(what)          ? &run_copy_wait
+                                    : lets_others_wait                       ? &run_mbarrier_wait
+                                                                             : nullptr) {
     builder_.emit(yield_handler);
     counting_.meet();
   }

@@ -44,9 +44,7 @@ class Decoder {
     std::uint32_t op, block;
   };
   std::vector<Fixup> fixups_;
-  std::vector<std::uint32_t> meets_;      // ops whose imm is their target's index
-  const std::vector<bool> phase_begins_;  // by instruction
-  const std::vector<bool> endless_;       // by basic block
+  std::vector<std::uint32_t> meets_;  // ops whose imm is their target's index
   struct TableFixup {
     std::uint32_t table, entry, block;
   };

@@ -10,7 +10,8 @@
 
 namespace inflight::machine {
 
-Prepared::Prepared(const Program& program) : program_(program) {}
+Prepared::Prepared(const Program& program)
+    : program_(program), functions_(program.function_count()) {}
 
 Prepared::Ready* Prepared::ready(CodeForm form) {
   std::atomic<Ready*>& ready = ready_[form.number()];
@@ -25,15 +26,15 @@ Prepared::Ready* Prepared::ready(CodeForm form) {
 // Describing runs outside the lock. Of two threads that describe the same function at once, the
 // first to finish is kept.
 const Function& Prepared::function(Program::FunctionRef ref) {
-  const std::uint32_t index = program_.function_index(ref);
-  {
-    const std::lock_guard lock(mutex_);
-    if (const auto it = functions_.find(index); it != functions_.end()) return *it->second;
-  }
+  std::atomic<const Function*>& known = functions_[program_.function_index(ref)];
+  if (const Function* const description = known.load(std::memory_order_acquire))
+    return *description;
   const ptx::Module& module = *program_.modules()[ref.module];
   auto made = describe(module, module.functions[ref.function]);
   const std::lock_guard lock(mutex_);
-  return *functions_.try_emplace(index, std::move(made)).first->second;
+  if (const Function* const first = known.load(std::memory_order_relaxed)) return *first;
+  known.store(made.get(), std::memory_order_release);
+  return *described_.emplace_back(std::move(made));
 }
 
 // Decodes outside the lock, in the same way.
@@ -67,20 +68,6 @@ tl::expected<const Code*, std::string> Prepared::code(Program::FunctionRef ref, 
   if (!made.errors.empty()) return tl::unexpected(made.errors.front());
   ready.store(made.code.get(), std::memory_order_release);
   return made.code.get();
-}
-
-std::span<const std::string> Prepared::errors(Program::FunctionRef ref) {
-  return decoded(ref, {}).errors;
-}
-
-std::span<const Refusal> Prepared::refusals(Program::FunctionRef ref) {
-  const Decoded& made = decoded(ref, {});
-  return made.code ? std::span<const Refusal>(made.code->refusals) : std::span<const Refusal>();
-}
-
-std::span<const CallSite> Prepared::calls(Program::FunctionRef ref) {
-  const Decoded& made = decoded(ref, {});
-  return made.code ? std::span<const CallSite>(made.code->calls) : std::span<const CallSite>();
 }
 
 Prepared& prepared(const Program& program) {

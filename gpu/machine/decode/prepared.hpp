@@ -3,7 +3,6 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
-#include <span>
 #include <string>
 #include <tl/expected.hpp>
 #include <unordered_map>
@@ -24,29 +23,29 @@ class Prepared : public Program::Extension {
   const Function& function(Program::FunctionRef ref);
   // The decoded function, or a sentence saying why it cannot run.
   tl::expected<const Code*, std::string> code(Program::FunctionRef ref, CodeForm form);
-  // Every reason why the function cannot begin, one sentence each.
-  std::span<const std::string> errors(Program::FunctionRef ref);
-  // The function's unsupported instructions. A kernel that reaches one ends there.
-  std::span<const Refusal> refusals(Program::FunctionRef ref);
-  // The calls that were decoded, even if the function cannot begin.
-  std::span<const CallSite> calls(Program::FunctionRef ref);
-
- private:
   // The result of decoding a function for one form of launch.
   struct Decoded {
+    // Null: the function has no body. It has refusals, the instructions at which a kernel would
+    // end, and calls even if the function cannot begin.
     std::unique_ptr<Code> code;
-    std::vector<std::string> errors;  // if there are any, the code must not run
+    // Every reason why the function cannot begin, one sentence each. If there are any, the code
+    // must not run.
+    std::vector<std::string> errors;
   };
   const Decoded& decoded(Program::FunctionRef ref, CodeForm form);
+
+ private:
   // Code that can run, by function index.
   using Ready = std::atomic<const Code*>;
   Ready* ready(CodeForm form);
 
   const Program& program_;
+  // Descriptions, by function index; null: not yet described.
+  std::vector<std::atomic<const Function*>> functions_;
   std::atomic<Ready*> ready_[CodeForm::count] = {};  // made at a form's first use
   std::unique_ptr<Ready[]> made_[CodeForm::count];
   std::mutex mutex_;
-  std::unordered_map<std::uint32_t, std::unique_ptr<const Function>> functions_;
+  std::vector<std::unique_ptr<const Function>> described_;
   std::unordered_map<std::uint64_t, Decoded> decoded_;
 };
 

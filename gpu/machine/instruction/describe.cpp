@@ -3,8 +3,11 @@
 #include "gpu/machine/instruction/contraction.hpp"
 #include "gpu/machine/instruction/detail.hpp"
 #include "gpu/machine/instruction/drops.hpp"
+#include "gpu/machine/instruction/endless.hpp"
 #include "gpu/machine/instruction/function.hpp"
+#include "gpu/machine/instruction/liveness.hpp"
 #include "gpu/machine/instruction/peeks.hpp"
+#include "gpu/machine/instruction/phases.hpp"
 #include "gpu/machine/instruction/spins.hpp"
 #include "gpu/machine/instruction/tensor_detail.hpp"
 #include "gpu/machine/instruction/wgmma.hpp"
@@ -57,6 +60,9 @@ class Describer {
     find_spins(*out_);
     find_comparisons(*out_);
     find_contractions(*out_);
+    find_lifetimes(*out_);
+    find_phases(*out_);
+    find_endless_blocks(*out_);
     return std::move(out_);
   }
 

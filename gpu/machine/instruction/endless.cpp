@@ -17,9 +17,10 @@ bool only_computes(const Function& function, const BasicBlock& block) {
 
 }  // namespace
 
-std::vector<bool> endless_blocks(const Function& function) {
+void find_endless_blocks(Function& function) {
   const auto& blocks = function.flow.blocks;
-  std::vector<bool> endless(blocks.size());
+  std::vector<bool>& endless = function.computes_forever;
+  endless.assign(blocks.size(), false);
   for (std::size_t b = 0; b < blocks.size(); ++b)
     endless[b] = !blocks[b].successors.empty() && only_computes(function, blocks[b]);
   // A block from which another one is reached has an end, and so have those before it.
@@ -35,7 +36,6 @@ std::vector<bool> endless_blocks(const Function& function) {
       ended.push_back(before);
     }
   }
-  return endless;
 }
 
 }  // namespace inflight::machine

@@ -1,5 +1,6 @@
 // The description of a function: its instructions and its control flow.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -31,6 +32,17 @@ struct Comparison {
   std::vector<Result> results;  // in the order of the uses
 };
 
+// The first and last position at which a register holds a value that may still be read. Positions
+// follow layout order: an instruction reads at an even position and writes at the next, odd one.
+struct Lifetime {
+  std::uint32_t begin = ~0u, end = 0;
+  bool lives() const { return begin != ~0u; }
+  void extend(std::uint32_t position) {
+    begin = std::min(begin, position);
+    end = std::max(end, position);
+  }
+};
+
 struct Function {
   const ptx::Module* module = nullptr;
   const ptx::Function* text = nullptr;
@@ -48,6 +60,11 @@ struct Function {
   std::vector<Comparison> comparisons;  // in the order of the loads
   // By register: several instructions write it. Empty if no Drop has later blocks.
   std::vector<bool> rewritten;
+
+  std::vector<Lifetime> lifetimes;     // by register
+  std::uint32_t live_words = 0;        // a thread: the most 32-bit registers live at once
+  std::vector<bool> begins_phase;      // by instruction (phases.hpp)
+  std::vector<bool> computes_forever;  // by basic block (endless.hpp)
 };
 
 // Describes `function` of `module`. Both must outlive the description.

@@ -2,6 +2,7 @@
 #include "gpu/machine/instruction/liveness.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace inflight::machine {
 namespace {
@@ -10,6 +11,9 @@ struct Occurrence {
   std::uint32_t reg, block;
   auto operator<=>(const Occurrence&) const = default;
 };
+
+// The registers whose values may still be read after each block.
+using LiveOut = std::vector<std::vector<std::uint32_t>>;
 
 // Calls visit(register, writes) for each register that the instruction reads, then for each that it
 // writes. A guarded instruction keeps the old value in some lanes, so it also reads what it writes.
@@ -21,9 +25,7 @@ void each_register(const Instruction& in, Visit visit) {
   for (const RegisterUse& use : in.writes) visit(use.reg, true);
 }
 
-}  // namespace
-
-std::vector<Lifetime> lifetimes(const Function& function, LiveOut* live_out) {
+std::vector<Lifetime> lifetimes(const Function& function, LiveOut& live_out) {
   const Flow& flow = function.flow;
   std::vector<Lifetime> intervals(function.text->registers.size());
   const auto blocks = flow.blocks.size();
@@ -57,7 +59,7 @@ std::vector<Lifetime> lifetimes(const Function& function, LiveOut* live_out) {
   std::sort(defined.begin(), defined.end());
 
   std::vector<std::uint32_t> visited(blocks, ~0u), defines(blocks, ~0u), work;
-  if (live_out) live_out->assign(blocks, {});
+  live_out.assign(blocks, {});
   auto next_definition = defined.begin();
   for (auto e = exposed.begin(); e != exposed.end();) {
     const std::uint32_t r = e->reg;
@@ -76,8 +78,7 @@ std::vector<Lifetime> lifetimes(const Function& function, LiveOut* live_out) {
       for (std::uint32_t p : flow.blocks[b].predecessors) {
         if (begin[p] == ~0u) continue;  // unreachable
         intervals[r].extend(end[p]);
-        if (live_out && ((*live_out)[p].empty() || (*live_out)[p].back() != r))
-          (*live_out)[p].push_back(r);
+        if (live_out[p].empty() || live_out[p].back() != r) live_out[p].push_back(r);
         if (defines[p] == r || visited[p] == r) continue;
         visited[p] = r;
         work.push_back(p);
@@ -87,6 +88,12 @@ std::vector<Lifetime> lifetimes(const Function& function, LiveOut* live_out) {
   return intervals;
 }
 
+// The 32-bit registers of a thread that hold a value of this type.
+std::uint32_t words_of(ptx::Type type) {
+  return type == ptx::Type::pred ? 0 : std::max(1u, ptx::size_of(type) / 4);
+}
+
+// The most that the registers live at one place sum up to. `words`: of each register.
 std::uint32_t most_live(const Function& function, const LiveOut& live_out,
                         const std::vector<std::uint32_t>& words) {
   std::uint32_t most = 0;
@@ -111,6 +118,17 @@ std::uint32_t most_live(const Function& function, const LiveOut& live_out,
     }
   }
   return most;
+}
+
+}  // namespace
+
+void find_lifetimes(Function& function) {
+  LiveOut live_out;
+  function.lifetimes = lifetimes(function, live_out);
+  std::vector<std::uint32_t> words(function.lifetimes.size());
+  for (std::size_t r = 0; r < words.size(); ++r)
+    if (function.lifetimes[r].lives()) words[r] = words_of(function.text->registers[r].type);
+  function.live_words = most_live(function, live_out, words);
 }
 
 }  // namespace inflight::machine

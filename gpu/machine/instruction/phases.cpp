@@ -101,7 +101,7 @@ class Walk {
 
 }  // namespace
 
-std::vector<bool> phase_begins(const Function& function) {
+void find_phases(Function& function) {
   const Flow& flow = function.flow;
   std::vector<State> before(flow.blocks.size(), 0);
   if (!function.text->entry && !flow.order.empty())
@@ -118,13 +118,12 @@ std::vector<bool> phase_begins(const Function& function) {
       }
     }
   }
-  std::vector<bool> result(function.body.size(), false);
+  function.begins_phase.assign(function.body.size(), false);
   for (const std::uint32_t id : flow.order) {
     Walk walk(before[id]);
     for (std::uint32_t i = flow.blocks[id].first; i < flow.blocks[id].last; ++i)
-      result[i] = walk.pass(function.body[i], i);
+      function.begins_phase[i] = walk.pass(function.body[i], i);
   }
-  return result;
 }
 
 }  // namespace inflight::machine

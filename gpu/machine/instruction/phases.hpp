@@ -6,13 +6,11 @@
 // writes by a read, and all warps begin each phase together. A write shortly after a read, or the
 // reverse, begins no phase: warps on a chip are no closer to each other than that.
 #pragma once
-#include <vector>
-
 #include "gpu/machine/instruction/function.hpp"
 
 namespace inflight::machine {
 
-// For each instruction, whether it begins a phase.
-std::vector<bool> phase_begins(const Function& function);
+// Sets Function::begins_phase. The flow of the function must be known.
+void find_phases(Function& function);
 
 }  // namespace inflight::machine

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "gpu/check/listener.hpp"
 #include "gpu/check/names.hpp"
 #include "gpu/host/cores.hpp"
 #include "gpu/machine/code/code.hpp"
@@ -34,18 +35,17 @@ unsigned workers_of(const Options& options, std::uint64_t clusters) {
   return static_cast<unsigned>(std::min<std::uint64_t>(std::min(wanted, most_workers()), clusters));
 }
 
-// Returns the code of a program's functions in the form that the launch needs.
-auto code_source(const Program& program, const Launch& launch, check::Topic topics) {
+// The form of the code that the launch runs.
+CodeForm form_of(const Launch& launch, check::Topic topics) {
   using check::Topic;
   constexpr Topic synchronisation = Topic::fences | Topic::barriers | Topic::collectives |
                                     Topic::waits | Topic::hangs | Topic::multiplies;
-  const CodeForm form{.executed = check::has(topics, Topic::instructions),
-                      .accessed = check::has(topics, Topic::accesses),
-                      .parameters = check::has(topics, Topic::parameters),
-                      .synchronised = check::has(topics, synchronisation),
-                      .counted = check::has(topics, Topic::counts),
-                      .clustered = launch.cluster.count() > 1};
-  return [&program, form](Program::FunctionRef ref) { return prepared(program).code(ref, form); };
+  return {.executed = check::has(topics, Topic::instructions),
+          .accessed = check::has(topics, Topic::accesses),
+          .parameters = check::has(topics, Topic::parameters),
+          .synchronised = check::has(topics, synchronisation),
+          .counted = check::has(topics, Topic::counts),
+          .clustered = launch.cluster.count() > 1};
 }
 
 // Notes what the grid needs for a function that its threads may reach.
@@ -196,7 +196,8 @@ Outcome GridRun::prepare() {
   grid_.shared_end = static_cast<std::uint32_t>(extent.end);
   grid_.reserved_end = reserved_end(launch_);
   grid_.stack_limit = std::max<std::uint64_t>(grid_.stack_limit, options.stack_bytes);
-  grid_.code = code_source(*kernel.program, launch_, grid_.topics);
+  grid_.code = [&program = *kernel.program, form = form_of(launch_, grid_.topics)](
+                   Program::FunctionRef ref) { return prepared(program).code(ref, form); };
   const Program::FunctionRef entry{kernel.module, kernel.function};
   if (const std::string why = machine::prepare(grid_, entry); !why.empty())
     return refuse(FaultKind::refused, kernel, why);
@@ -315,7 +316,9 @@ Outcome PreparedLaunch::run() {
   return parts_->run.run(tails);
 }
 
-Unsupported unsupported(const Kernel& kernel) {
+Unsupported unsupported(const Launch& launch, const check::Listener* listener) {
+  const Kernel& kernel = *launch.kernel;
+  const CodeForm form = form_of(launch, listener ? listener->topics() : check::Topic::none);
   Prepared& functions = prepared(*kernel.program);
   Unsupported all;
   std::vector<Program::FunctionRef> queue{{kernel.module, kernel.function}};
@@ -325,17 +328,25 @@ Unsupported unsupported(const Kernel& kernel) {
     queue.pop_back();
     const bool entry = ref == Program::FunctionRef{kernel.module, kernel.function};
     auto& errors = entry ? all.kernel : all.instructions;
-    errors.insert(errors.end(), functions.errors(ref).begin(), functions.errors(ref).end());
+    const Prepared::Decoded& decoded = functions.decoded(ref, form);
+    errors.insert(errors.end(), decoded.errors.begin(), decoded.errors.end());
+    if (!decoded.code) continue;
     const ptx::Function& text = kernel.program->modules()[ref.module]->functions[ref.function];
-    for (const Refusal& each : functions.refusals(ref))
+    for (const Refusal& each : decoded.code->refusals)
       all.instructions.push_back(
           fmt::format("{}, line {}: {}", check::readable(text.name), each.line, each.what));
-    for (const CallSite& site : functions.calls(ref))
+    for (const CallSite& site : decoded.code->calls)
       if (site.callee.module != ptx::none &&
           seen.insert({site.callee.module, site.callee.function}).second)
         queue.push_back(site.callee);
   }
   return all;
+}
+
+Unsupported unsupported(const Kernel& kernel) {
+  Launch launch;
+  launch.kernel = &kernel;
+  return unsupported(launch, nullptr);
 }
 
 std::string_view instruction_set() { return lane_instruction_set(); }

@@ -41,12 +41,14 @@ class PreparedLaunch final : public NextLaunch {
   const std::unique_ptr<Parts> parts_;
 };
 
-// The parts of a kernel that this machine cannot run, a sentence each. (`inflight ptx`, and every
-// launch.)
+// The parts of a kernel that this machine cannot run, a sentence each.
 struct Unsupported {
   std::vector<std::string> kernel;        // reasons why it cannot begin
   std::vector<std::string> instructions;  // it runs until it reaches one of these
 };
+// Decodes the kernel in the form that this launch with this listener (null: none) runs.
+Unsupported unsupported(const Launch&, const check::Listener*);
+// Decodes it in the form of a launch without clusters and listener.
 [[gnu::visibility("default")]] Unsupported unsupported(const Kernel&);
 
 // "avx512", "avx2" or "baseline": the instruction set that run() uses on this host.

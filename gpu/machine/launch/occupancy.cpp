@@ -14,6 +14,10 @@ constexpr std::uint32_t granule = 8;  // registers per thread: 256 per warp
 
 std::uint32_t warps_of(std::uint32_t threads) { return (threads + lanes - 1) / lanes; }
 
+std::uint32_t live_registers(const Kernel& kernel) {
+  return prepared(*kernel.program).function({kernel.module, kernel.function}).live_words;
+}
+
 }  // namespace
 
 RegisterNeed register_need(const Kernel& kernel, std::uint32_t threads, const Limits& limits) {
@@ -22,16 +26,14 @@ RegisterNeed register_need(const Kernel& kernel, std::uint32_t threads, const Li
   const std::uint32_t file = limits.registers_per_multiprocessor / lanes;
   need.room = std::min(most, file / std::max(1u, warps_of(threads)) / granule * granule);
   if (kernel.built_for_size || need.room == most) return need;
-  const auto code = prepared(*kernel.program).code({kernel.module, kernel.function}, {});
-  if (code) need.live = (*code)->registers;
+  need.live = live_registers(kernel);
   if (kernel.max_registers != 0) need.live = std::min(need.live, kernel.max_registers);
   return need;
 }
 
 std::uint32_t registers(const Kernel& kernel) {
   constexpr std::uint32_t fewest = 16, most = 255, addressing = 6;
-  const auto code = prepared(*kernel.program).code({kernel.module, kernel.function}, {});
-  const std::uint32_t live = code ? (*code)->registers + addressing : 32;
+  const std::uint32_t live = live_registers(kernel) + addressing;
   std::uint32_t limit = kernel.max_registers ? kernel.max_registers : most;
   limit = std::min(limit, 65536 / std::max(1u, kernel.max_threads));
   return std::clamp((live + granule - 1) / granule * granule, fewest, std::max(fewest, limit));

@@ -36,7 +36,6 @@ CodeBuilder::CodeBuilder(const Program& program_, Program::FunctionRef ref,
   code->function = &function;
   code->description = &description;
   code->slots = slots_.ref;
-  code->registers = slots_.live_words;
   code->parameters = locals_.parameters();
   code->returns = locals_.returns();
   code->local_bytes = locals_.bytes();

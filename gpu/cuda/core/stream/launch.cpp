@@ -25,8 +25,8 @@
 namespace inflight::cuda {
 namespace {
 
-Status check_runnable(const Function& function, const machine::Kernel& kernel) {
-  const machine::Unsupported& all = function.missing(&kernel);
+Status check_runnable(const Function& function, const machine::Launch& launch) {
+  const machine::Unsupported& all = function.missing(launch, observer());
   std::vector<std::string> missing = all.kernel;
   if (settings().strict)
     missing.insert(missing.end(), all.instructions.begin(), all.instructions.end());
@@ -148,7 +148,7 @@ Status check_launch(const KernelWork& work, Device& device) {
     return status_of(outcome.kind);
   }
   warn_of_registers(work, *launch.kernel, device);
-  return check_runnable(*work.function, *launch.kernel);
+  return check_runnable(*work.function, launch);
 }
 
 Result<std::vector<std::byte>> pack(const machine::Kernel& kernel, void* const* arguments) {
