@@ -105,6 +105,13 @@ struct Code {
   bool reads_workspace = false;    // %envreg1, %envreg2
   std::uint64_t block_values = 0;  // a bit for each row of Base::block that it reads
   mutable RepeatedTests repeated_tests;
+
+  // By instruction: its first own op; none: unreachable. Those before it only count, report, or let
+  // others run. An instruction that is merged into another has none, so this is the next one's.
+  std::vector<std::uint32_t> own_ops;
+  // Where another engine may take over the block: at the first own op of its instructions. Null:
+  // the block is unreachable, or computes for ever.
+  const Op* entry(std::uint32_t block) const;
 };
 
 }  // namespace inflight::machine

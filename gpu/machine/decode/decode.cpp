@@ -80,6 +80,7 @@ Decoder::Decoder(const Program& program, Program::FunctionRef ref, const Functio
 
 void Decoder::run() {
   builder_.code->block_start.assign(flow_.blocks.size(), Code::none);
+  builder_.code->own_ops.assign(builder_.description.body.size(), Code::none);
   for (std::size_t i = 0; i < flow_.order.size(); ++i)
     block(flow_.order[i], i + 1 < flow_.order.size() ? flow_.order[i + 1] : no_block);
   patch();
@@ -144,6 +145,7 @@ void Decoder::instruction(std::uint32_t index) {
   if (!builder_.refused()) return;
   builder_.set_guarded(own_lanes);
   builder_.stop_at(first);
+  builder_.code->own_ops[index] = first.next;
 }
 
 void Decoder::translate(const Instruction& what) {
@@ -154,6 +156,7 @@ void Decoder::translate(const Instruction& what) {
     Op& op = lo.emit(&run_settle_local);
     lo.address(lo.operands[what.memory.front().operand], op);
   }
+  builder_.code->own_ops[builder_.instruction()] = builder_.next_op();
   if (what.control == Control::branch) return branch(what);
   if (!what.guard || !what.diverts()) {
     builder_.set_guarded(static_cast<bool>(what.guard));
