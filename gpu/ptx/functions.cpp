@@ -20,6 +20,7 @@ bool Parser::function(bool entry, Linkage linkage) {
   if (!entry && lex_.peek() == '(' && !parameter_list(returns)) return false;
   if (!name(head.name, "the name of a function")) return false;
   if (lex_.peek() == '(' && !parameter_list(parameters)) return false;
+  if (!entry) pass_in_memory(parameters);
   if (!function_directives(head)) return false;
   head.has_body = lex_.peek() == '{';
   if (!head.has_body && !lex_.expect(';')) return false;
@@ -81,6 +82,13 @@ bool Parser::parameter(std::vector<Variable>& list) {
   if (!attributes(d) || !declarator(d, array)) return false;
   list.push_back(std::move(d.variable));
   return true;
+}
+
+// Makes `.reg` parameters `.param` ones. The body then begins with loads of their registers.
+void Parser::pass_in_memory(std::vector<Variable>& parameters) {
+  for (Variable& v : parameters)
+    if (v.space == Space::reg && v.type != Type::pred && v.size == size_of(v.type) && v.size <= 8)
+      v.space = Space::param, in_registers_.insert(v.name.data());
 }
 
 bool Parser::function_directives(Function& f) {
@@ -168,10 +176,15 @@ bool Parser::declare_parameter(std::uint32_t id) {
   const Variable& v = module_.variables[id];
   const std::uint32_t depth = symbols_.depth();
   Symbol s{.kind = Symbol::Kind::variable, .index = id, .depth = depth};
-  if (v.space == Space::reg) {
+  const bool in_register = in_registers_.contains(v.name.data());
+  if (in_register || v.space == Space::reg) {
     const unsigned element = size_of(v.type);
     s = make_register(v.name, v.type, element ? unsigned(v.size) / element : 1, depth);
   }
+  if (in_register)
+    put(strings_->emplace_back(fmt::format("ld.param.b{}", 8 * v.size)),
+        {{.kind = Operand::Kind::reg, .index = s.index},
+         {.kind = Operand::Kind::address, .base = Operand::Kind::variable, .index = id}});
   return v.name == "_" || symbols_.declare(v.name, hash(v.name), s) ||
          lex_.fail_at(v.name.data(), fmt::format("two parameters are named `{}`", v.name));
 }
@@ -299,6 +312,7 @@ bool Parser::prototype(Table& t) {
   Function ignored;
   if (!name(text, "`_`")) return false;
   if (lex_.peek() == '(' && !parameter_list(t.parameters)) return false;
+  pass_in_memory(t.parameters);
   return function_directives(ignored) && lex_.expect(';');
 }
 

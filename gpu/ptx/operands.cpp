@@ -38,7 +38,47 @@ std::string_view Parser::spaced_opcode(std::string_view head) {
 
 bool Parser::known_instruction(Instruction& in, const Form& form, const char* start) {
   const std::size_t pending = pending_.size();
-  return complete(in) && operands(form) && check(in, start) && finish(in, form, pending);
+  if (!complete(in) || !operands(form) || !check(in, start)) return false;
+  if (base_ == Opcode::call) pass_registers();
+  return finish(in, form, pending);
+}
+
+// Stores registers and constants that a call passes in `.param` variables, in front of the call.
+void Parser::pass_registers() {
+  using Kind = Operand::Kind;
+  const auto callee = std::find_if(operands_.begin(), operands_.end(),
+                                   [](const Operand& o) { return o.kind != Kind::list; });
+  if (callee == operands_.end()) return;
+  const auto arguments =
+      std::find_if(callee, operands_.end(), [](const Operand& o) { return o.kind == Kind::list; });
+  if (arguments == operands_.end()) return;
+  Variables formal;
+  if (callee->kind == Kind::function) {
+    formal = formals(module_.functions[callee->index].parameters);
+  } else if (operands_.back().kind == Kind::table) {
+    const Table& t = tables_[operands_.back().index];
+    formal = t.kind == Table::Kind::prototype ? views(t.parameters)
+             : t.entries.empty()              ? Variables{}
+                                 : formals(module_.functions[t.entries.front()].parameters);
+  }
+  std::vector<Type> types;
+  for (const Variable* v : formal) types.push_back(v->type);
+  for (std::uint32_t i = 0; i < arguments->count && i < types.size(); ++i) {
+    const Operand passed = pool_[arguments->index + i];
+    const std::size_t bytes = size_of(types[i]);
+    if (passed.kind != Kind::reg && passed.kind != Kind::integer && passed.kind != Kind::f32 &&
+        passed.kind != Kind::f64)
+      continue;
+    const auto variable = std::uint32_t(module_.variables.size());
+    Variable& v = module_.variables.emplace_back();
+    v.name = "%argument", v.space = Space::param, v.type = types[i];
+    v.size = v.alignment = std::uint32_t(bytes), v.function = current_, v.line = lex_.line();
+    const bool floating = types[i] == Type::f32 || types[i] == Type::f64;
+    put(strings_->emplace_back(floating ? fmt::format("st.param.f{}", 8 * bytes)
+                                        : fmt::format("st.param.b{}", 8 * bytes)),
+        {{.kind = Kind::address, .base = Kind::variable, .index = variable}, passed});
+    pool_[arguments->index + i] = {.kind = Kind::variable, .index = variable};
+  }
 }
 
 // An unknown instruction may have any operands. Those that cannot be parsed are dropped.
@@ -75,6 +115,7 @@ bool Parser::operands(const Form& form) {
   operands_.clear();
   refusal_.clear();
   base_ = form.base;
+  form_ = &form;
   if (lex_.accept(';')) return true;
   do {
     if (!operand()) return false;
@@ -181,7 +222,7 @@ bool Parser::name_operand(Operand& o, bool in_instruction, std::uint32_t place) 
       return pair(o);
     case Symbol::Kind::variable:
       o.kind = Operand::Kind::variable, o.index = s.index;
-      return lex_.peek() == '[' ? indexed(o) : add_offset(o.value);
+      return lex_.peek() == '[' ? indexed(o, in_instruction) : add_offset(o.value);
     case Symbol::Kind::vector:
       return vector_register(s, o);
     case Symbol::Kind::function:
@@ -205,20 +246,76 @@ bool Parser::sum_operand() {
   return add_offset(ignored);
 }
 
-// Parses the `[2]` of `a[2]`, the address of an element.
-bool Parser::indexed(Operand& o) {
+// Parses the `[2]`, `[%r1]` or `[%r1+2]` of `a[2]`, the address of an element.
+bool Parser::indexed(Operand& o, bool in_instruction) {
   lex_.accept('[');
   std::uint64_t index = 0;
   const char c = lex_.peek();
   o.base = Operand::Kind::variable, o.kind = Operand::Kind::address;
-  if (is(c, kWord) && !is(c, kDigit)) {
-    lex_.word();
-    refusal_ = "an array element whose index is a register is not supported: compute its address";
-  } else if (!constant_integer(index, "an index")) {
-    return false;
-  }
+  if (is(c, kWord) && !is(c, kDigit)) return indexed_by_register(o, in_instruction);
+  if (!constant_integer(index, "an index")) return false;
   o.value = std::int64_t(index * size_of(module_.variables[o.index].type));
   return lex_.expect(']');
+}
+
+// Computes the element's address in front of the instruction, as ptxas does: it adds the constant
+// in the register's width, extends 32 bits by zeros even in an .s32 register, and multiplies the
+// sum by the size of an element.
+bool Parser::indexed_by_register(Operand& o, bool in_instruction) {
+  const auto text = lex_.word();
+  const Symbol s = lookup(text);
+  if (s.kind != Symbol::Kind::reg)
+    return lex_.fail_at(text.data(), fmt::format("`{}` is not a register declared so far", text));
+  std::int64_t added = 0;
+  if (!add_offset(added) || !lex_.expect(']')) return false;
+  const Variable& array = module_.variables[o.index];
+  const Type type = registers_[s.index].type;
+  const std::size_t width = size_of(type);
+  if (is_float(type) || type == Type::pred || width > 8)
+    return lex_.fail_at(text.data(), fmt::format("`{}` has no type that an index may have", text));
+  const Space space = form_->instruction.space();
+  if (!in_instruction || width == 1 || array.space == Space::param ||
+      (space == Space::generic && base_ != Opcode::mov && array.space != Space::global)) {
+    refusal_ =
+        "an array element whose index is a register is not supported here: compute its address";
+    return true;
+  }
+  using Kind = Operand::Kind;
+  const auto reg = [](std::uint32_t r) { return Operand{.kind = Kind::reg, .index = r}; };
+  const auto number = [](std::int64_t n) { return Operand{.kind = Kind::integer, .value = n}; };
+  const auto fresh = [&](Type t) {
+    registers_.push_back({t, "%address"});
+    return std::uint32_t(registers_.size() - 1);
+  };
+  std::uint32_t index = s.index;
+  if (width == 2) {
+    const std::uint32_t extended = fresh(Type::u32);
+    put(type == Type::s16 ? "cvt.s32.s16" : "cvt.u32.u16", {reg(extended), reg(index)});
+    index = extended;
+  }
+  if (added != 0) {
+    const std::uint32_t sum = fresh(width == 8 ? Type::u64 : Type::u32);
+    put(width == 8 ? "add.u64" : "add.u32", {reg(sum), reg(index), number(added)});
+    index = sum;
+  }
+  const std::uint32_t begin = fresh(Type::u64), at = fresh(Type::u64);
+  put("mov.u64", {reg(begin), {.kind = Kind::variable, .index = o.index}});
+  put(width == 8 ? "mad.lo.u64" : "mad.wide.u32",
+      {reg(at), reg(index), number(std::int64_t(size_of(array.type))), reg(begin)});
+  o = reg(at);
+  if (base_ == Opcode::mov || base_ == Opcode::cvta) return true;
+  o.base = Kind::reg, o.kind = Kind::address;
+  return true;
+}
+
+// Puts an instruction in front of the one being parsed.
+void Parser::put(std::string_view opcode, std::initializer_list<Operand> operands) {
+  Instruction in = forms_.find(opcode, hash(opcode)).instruction;
+  in.name = opcode, in.line = lex_.line(), in.location = location_;
+  in.operands = std::uint32_t(pool_.size());
+  in.operand_count = std::uint16_t(operands.size());
+  pool_.insert(pool_.end(), operands);
+  body_.push_back(in);
 }
 
 // Parses the `|q` of `p|q`, if there is one.

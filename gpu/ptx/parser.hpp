@@ -4,6 +4,7 @@
 #include <deque>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "gpu/ptx/instructions.hpp"
@@ -101,6 +102,7 @@ class Parser {
                       std::vector<std::uint32_t>& ids);
   bool parameter_list(std::vector<Variable>&);
   bool parameter(std::vector<Variable>&);
+  void pass_in_memory(std::vector<Variable>& parameters);
   bool function_directives(Function&);
   bool function_directive(Function&,
                           std::string_view directive);  // false without an error: unknown
@@ -133,7 +135,10 @@ class Parser {
   bool name_operand(Operand&, bool in_instruction, std::uint32_t place);
   bool pair(Operand&);
   bool sum_operand();
-  bool indexed(Operand&);
+  bool indexed(Operand&, bool in_instruction);
+  bool indexed_by_register(Operand&, bool in_instruction);
+  void put(std::string_view opcode, std::initializer_list<Operand>);
+  void pass_registers();
   bool vectors_match(const Instruction&, Opcode) const;
   bool vector_register(const Symbol&, Operand&);
   bool selector(std::string_view text, Operand&);
@@ -212,8 +217,11 @@ class Parser {
   // The instruction being parsed.
   std::vector<Operand> operands_;
   Opcode base_ = Opcode::unknown;
+  const Form* form_ = nullptr;
   std::string refusal_;  // why an operand is not supported
 
+  // The names, by their place in the text, of `.reg` parameters that are passed in memory.
+  std::unordered_set<const char*> in_registers_;
   std::shared_ptr<std::deque<std::string>> strings_;
   std::unordered_map<std::string_view, std::uint32_t> debug_names_;  // .debug_str's labels
 };

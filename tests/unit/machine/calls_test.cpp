@@ -84,14 +84,57 @@ TEST(Calls, ABuiltinDeclaredOtherwiseIsRefused) {
           ".b64 a; .param .b32 r; call (r), free, (a); ret; }");
 }
 
-TEST(Calls, VariadicFunctionsAndRegisterParametersAreRefused) {
+TEST(Calls, VariadicFunctionsAndRegisterResultsAreRefused) {
   expect_fault(
       ".func f(.param .b32 n, .param .align 4 .b8 p[]) { ret; } .visible .entry k() { .param "
       ".b32 n; .param .align 4 .b8 x[8]; call f, (n, x); ret; }",
       "f is variadic (its parameter p has no size)");
   expect_fault(
-      ".func f(.reg .b32 p) { ret; } .visible .entry k() { .param .b32 n; call f, (n); ret; }",
-      "f has the .reg parameter p");
+      ".func (.reg .b32 r) f() { mov.b32 r, 1; ret; } .visible .entry k() { .param .b32 n; call "
+      "(n), f; ret; }",
+      "f has the .reg parameter r");
+}
+
+// A call passes a register, a constant and a variable to parameters that are registers or not.
+TEST(Calls, RegistersAndConstantsArePassed) {
+  PtxRunner r({R"(
+.visible .func (.param .u64 result) join(.reg .u32 high, .reg .u64 low, .param .u32 last) {
+  .reg .u64 %a<4>; .reg .u32 %l;
+  mul.wide.u32 %a1, high, 1000;
+  ld.param.u32 %l, [last];
+  cvt.u64.u32 %a2, %l;
+  add.u64 %a1, %a1, low;
+  add.u64 %a1, %a1, %a2;
+  st.param.u64 [result], %a1;
+  ret;
+}
+.visible .global .align 8 .u64 functions[2] = {0, join};
+.visible .entry k(.param .u64 out) {
+  .reg .u64 %o, %f, %low, %v<3>; .reg .u32 %t, %one; .reg .pred %p;
+  .param .u64 got;
+  .param .u32 last;
+  named: .callprototype (.param .u64 _) _ (.reg .u32 a, .reg .u64 b, .param .u32 c);
+  ld.param.u64 %o, [out];
+  mov.u32 %t, %tid.x;
+  mov.u32 %one, 1;
+  mad.wide.u32 %o, %t, 16, %o;
+  cvt.u64.u32 %low, %t;
+  st.param.u32 [last], 30;
+  call (got), join, (7, %low, last);
+  ld.param.u64 %v1, [got];
+  st.global.u64 [%o], %v1;
+  setp.ne.u32 %p, %t, 1;
+  ld.global.u64 %f, functions[%one];
+  @%p call (got), %f, (%t, 200, %one), named;
+  @%p ld.param.u64 %v2, [got];
+  @%p st.global.u64 [%o+8], %v2;
+  ret;
+})"});
+  auto* const out = r.make<std::uint64_t>(6);
+  const Outcome o = r.run("k", {1, 1, 1}, {3, 1, 1}, {reinterpret_cast<std::uint64_t>(out)});
+  ASSERT_TRUE(o.ok()) << o.report;
+  const std::vector<std::uint64_t> expected{7030, 201, 7031, 0, 7032, 2201};
+  EXPECT_EQ(std::vector<std::uint64_t>(out, out + 6), expected);
 }
 
 TEST(Calls, FramesLargerThanAThreadsLocalMemoryAreRefused) {

@@ -41,6 +41,45 @@ TEST(Program, VariablesHaveTheirInitialValues) {
   EXPECT_FALSE(r.memory.extent(0, symbol(r, "c").address).writable);
 }
 
+TEST(Program, ElementsByARegister) {
+  PtxRunner r({R"(
+.visible .global .align 8 .u64 wide[5] = {10, 11, 12, 13, 14};
+.visible .const .align 2 .u16 narrow[5] = {20, 21, 22, 23, 24};
+.visible .entry k(.param .u64 out) {
+  .reg .u64 %o, %a, %b, %c, %l; .reg .u32 %t; .reg .s16 %s; .reg .u16 %h; .reg .pred %p;
+  .shared .align 4 .u32 own[32];
+  ld.param.u64 %o, [out];
+  mov.u32 %t, %tid.x;
+  st.shared.u32 own[%t], %t;
+  bar.sync 0;
+  cvt.u64.u32 %l, %t;
+  cvt.s16.u32 %s, %t;
+  setp.lt.u32 %p, %t, 4;
+  ld.global.u64 %a, wide[%t];
+  @%p ld.global.u64 %a, wide[%l+1];
+  ld.const.u16 %h, narrow[%s];
+  mov.u64 %b, wide[%t];
+  mov.u64 %c, wide;
+  sub.u64 %b, %b, %c;
+  ld.shared.u32 %t, own[%t];
+  mad.wide.u32 %o, %t, 32, %o;
+  st.global.u64 [%o], %a;
+  st.global.u16 [%o+8], %h;
+  st.global.u64 [%o+16], %b;
+  st.global.u32 [%o+24], %t;
+  ret;
+})"});
+  auto* const out = r.make<std::uint64_t>(20);
+  const Outcome o = r.run("k", {1, 1, 1}, {5, 1, 1}, {reinterpret_cast<std::uint64_t>(out)});
+  ASSERT_TRUE(o.ok()) << o.report;
+  for (std::uint64_t t = 0; t < 5; ++t) {
+    EXPECT_EQ(out[4 * t], t < 4 ? 11 + t : 14) << t;
+    EXPECT_EQ(out[4 * t + 1], 20 + t);
+    EXPECT_EQ(out[4 * t + 2], 8 * t);
+    EXPECT_EQ(out[4 * t + 3], t);
+  }
+}
+
 TEST(Program, ManagedVariables) {
   PtxRunner r({".visible .global .attribute(.managed) .align 4 .u32 m = 3;"});
   EXPECT_TRUE(symbol(r, "m").managed);

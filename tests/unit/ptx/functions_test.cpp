@@ -101,11 +101,14 @@ TEST(Functions, OldParametersAreRegisters) {
       "mov.f32 r, t; ret; }");
   const Function& f = function(m, "f");
   EXPECT_EQ(m.variables[f.returns.at(0)].space, Space::reg);
+  EXPECT_EQ(m.variables[f.parameters.at(0)].space, Space::param);
   ASSERT_GE(f.registers.size(), 4u);
   EXPECT_EQ(f.registers[0].name, "r");
   EXPECT_EQ(f.registers[1].name, "a");
   EXPECT_EQ(f.registers[2].name, "b");
-  EXPECT_EQ(f.operands(f.body[1])[0].index, 0u);
+  EXPECT_EQ(f.body.at(0).name, "ld.param.b32");
+  EXPECT_EQ(f.operands(f.body.at(1))[0].index, 2u);
+  EXPECT_EQ(f.operands(f.body.at(3))[0].index, 0u);
 }
 
 TEST(Functions, AliasesNameAFunction) {

@@ -138,7 +138,7 @@ TEST(Operands, VectorRegistersComeInRangesAndAsParameters) {
 
 TEST(Operands, WhatPtxasTakesAndNobodyWritesIsRefusedByName) {
   const Module m = kernel(
-      "add.u32 %r1, %r2+1, 3; ld.shared.b32 %r1, s[%r2]; mov.u32 %r1, -%r2;\n"
+      "add.u32 %r1, %r2+1, 3; mov.b64 %rd1, {%r1, s[%r2]}; mov.u32 %r1, -%r2;\n"
       "ld.global.v2.u32 %r1, [%rd1]; ld.global.v2.u32 {%r1}, [%rd1];\n"
       "st.global.u32 [%rd1], {%r1, %r2};\n"
       ".reg .v2 .b16 v; mov.b64 %rd1, {v, v};");
@@ -148,12 +148,35 @@ TEST(Operands, WhatPtxasTakesAndNobodyWritesIsRefusedByName) {
   EXPECT_EQ(reasons,
             (std::vector<std::string>{
                 "a register plus a constant is supported in an address only",
-                "an array element whose index is a register is not supported: compute its address",
+                "an array element whose index is a register is not supported here: compute its "
+                "address",
                 "only `vmad` takes a negated register",
                 "`ld.global.v2.u32` moves 2 elements, but its operand has a different number",
                 "`ld.global.v2.u32` moves 2 elements, but its operand has a different number",
                 "`st.global.u32` moves 1 element, but its operand has a different number",
                 "a vector register as one element of a list is not supported"}));
+}
+
+TEST(Operands, AnElementByARegisterIsAnAddressComputedBefore) {
+  const Module m = kernel(
+      ".reg .s16 h; .reg .f32 f;\n"
+      "ld.shared.b32 %r1, s[%r2];\n"
+      "to: @%p1 ld.shared.b32 %r1, s[h+-1];\n"
+      "mov.u64 %rd1, s[%rd2];");
+  const Function& f = function(m);
+  std::vector<std::string> names;
+  for (const Instruction& i : f.body) names.emplace_back(i.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"mov.u64", "mad.wide.u32", "ld.shared.b32",
+                                             "cvt.s32.s16", "add.u32", "mov.u64", "mad.wide.u32",
+                                             "ld.shared.b32", "mov.u64", "mad.lo.u64", "mov.u64"}));
+  EXPECT_TRUE(f.refusals.empty());
+  EXPECT_EQ(f.labels.at(0).instruction, 3u);
+  EXPECT_FALSE(f.body.at(3).guarded);
+  EXPECT_TRUE(f.body.at(7).guarded);
+  EXPECT_EQ(f.operands(f.body.at(4))[2].value, -1);
+  const Operand at = f.operands(f.body.at(2))[1];
+  EXPECT_EQ(at.kind, Operand::Kind::address);
+  EXPECT_EQ(at.index, f.operands(f.body.at(1))[0].index);
 }
 
 TEST(Operands, EnvironmentRegistersKeepTheirNumber) {
