@@ -34,11 +34,22 @@ __global__ void through_shared(const int* in, int* out) {
   __shared__ int tile[n];
   const unsigned i = threadIdx.x;
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(shared_address(&tile[i])),
-               "l"(&in[i])
+               "l"(&in[i])  // [source]
                : "memory");
   asm volatile("cp.async.wait_all;" ::: "memory");
   __syncthreads();
   out[i] = tile[n - 1 - i] * 2;  // [through shared]
+}
+
+// A sum with a zero in shared memory is as undefined as the unwritten element, and equal to it.
+__global__ void summed_in_shared(const int* in, int* out) {
+  __shared__ int tile[n];
+  const unsigned i = threadIdx.x;
+  tile[i] = 0;
+  __syncthreads();
+  tile[i] += in[i];  // [sum]
+  __syncthreads();
+  out[i] = tile[n - 1 - i] * 2;  // [product]
 }
 
 __global__ void heap(int* out, bool write) {
@@ -105,6 +116,8 @@ int main(int argc, char** argv) {
                    {"counted_in_twin", [] { count<<<1, n>>>(zeros()); }},
                    {"through_shared", [] { through_shared<<<1, n>>>(device(), device()); }},
                    {"through_shared_twin", [] { through_shared<<<1, n>>>(zeros(), device()); }},
+                   {"summed_in_shared", [] { summed_in_shared<<<1, n>>>(device(), device()); }},
+                   {"summed_in_shared_twin", [] { summed_in_shared<<<1, n>>>(zeros(), device()); }},
                    {"heap", [] { heap<<<1, 1>>>(device(), false); }},
                    {"heap_twin", [] { heap<<<1, 1>>>(device(), true); }},
                    {"branch", [] { decide<<<1, n>>>(device()); }},

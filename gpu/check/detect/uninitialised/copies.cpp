@@ -116,11 +116,22 @@ void Uninitialised::copy_undefined(const CopyIssued& copy, const CopyRun& run,
   const UndefinedBlock* const from =
       copy.from == Space::shared ? block.peer(copy.source_rank) : nullptr;
   bool stored = false;
+  Origin s;
+  s.who = copy.who;
+  s.space = copy.from;
+  s.rank = copy.source_rank;
+  const auto root = to ? std::make_shared<Origin>(s) : nullptr;
+  s.address = run.source, s.bytes = run.source_bytes;
   for (std::uint32_t i = 0; i < run.source_bytes; ++i) {
     if (!is_undefined(copy, block, run.source + i, 1)) continue;
     const std::uint64_t source = run.source + i;
     const std::uint8_t bits = from ? from->undefined_bits(source) : global_.undefined_bits(source);
-    if (to) to->shared.insert(run.destination + i, 1), to->copied.insert(run.destination + i, 1);
+    if (to) {
+      to->shared.insert(run.destination + i, 1), to->copied.insert(run.destination + i, 1);
+      to->causes[(run.destination + i) / word] = root;
+      if (root->bytes == 0) root->address = source;
+      root->bytes = source + 1 - root->address;
+    }
     if (to) to->define_partly(run.destination + i, bits);
     if (copy.to != Space::global || !global_.known.has_any(run.destination + i, 1)) continue;
     global_.undefined.insert(run.destination + i, 1);
@@ -129,11 +140,6 @@ void Uninitialised::copy_undefined(const CopyIssued& copy, const CopyRun& run,
     stored = true;
   }
   if (!stored) return;
-  Origin s;
-  s.who = copy.who;
-  s.space = copy.from;
-  s.rank = copy.source_rank;
-  s.address = run.source, s.bytes = run.source_bytes;
   const PlaceId place = session_.places.of(copy.who);
   for (std::uint64_t page = run.destination >> page_shift;
        page <= (run.destination + run.bytes - 1) >> page_shift; ++page) {

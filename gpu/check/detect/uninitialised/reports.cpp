@@ -98,25 +98,33 @@ Finding Uninitialised::make(const Origin& last, const User& by) {
       places.party(s.who, fmt::format("reads {} bytes of {} memory", s.bytes, name(s.space)));
   finding.bytes = places.bytes(s.who, s.space, s.address, s.bytes);
   std::string extent;
+  const Origin* const source = s.derived || s.partly ? nullptr : s.source.get();
   const Kernel* const kernel = places.kernel(s.who.launch);
   const UndefinedBlock* const block = owner(s);
-  if (kernel && block && s.space == Space::shared) {
+  if (kernel && block && s.space == Space::shared && !source) {
     const Variable v = kernel->variable(*kernel, s.space, s.address, s.who.instruction);
     if (const std::uint64_t undefined = block->shared.count(v.address, v.bytes))
       extent = extent_of(*finding.bytes, v.bytes, undefined);
   }
-  finding.sentence = fmt::format("{} memory is read that {}{}", name(s.space),
-                                 s.derived  ? "holds a value computed from unwritten memory"
-                                 : s.partly ? "has bits that nothing has written"
-                                 : s.copied ? "holds only a copy of unwritten memory"
-                                            : "nothing has written",
-                                 extent);
+  finding.sentence =
+      source ? fmt::format("{} memory is read that holds only a copy of unwritten {} memory",
+                           name(s.space), name(source->space))
+             : fmt::format("{} memory is read that {}{}", name(s.space),
+                           s.derived  ? "holds a value computed from unwritten memory"
+                           : s.partly ? "has bits that nothing has written"
+                           : s.copied ? "holds only a copy of unwritten memory"
+                                      : "nothing has written",
+                           extent);
+  if (source)
+    finding.there.push_back(places.party(
+        source->who, fmt::format("reads {} bytes of {} memory that nothing has written",
+                                 source->bytes, name(source->space))));
   if (last.cause)
     finding.there.push_back(places.party(
         last.who, fmt::format("reads {} bytes of {} memory that {}", last.bytes, name(last.space),
                               last.derived ? "were computed from it" : "hold a copy")));
   if (by.who) finding.there.push_back(places.party(*by.who, std::string(by.did)));
-  switch (s.space) {
+  switch (source ? source->space : s.space) {
     case Space::shared:
       finding.remedy =
           "write these bytes first: let the copies into shared memory cover all bytes that are "

@@ -29,6 +29,8 @@ struct Origin {
   std::uint64_t barriers = 0;            // UndefinedBlock::barriers of the owner at the load
   // The load that the bytes come from, if they are derived or in local memory.
   std::shared_ptr<const Origin> cause;
+  // The load or copy of unwritten bytes of which shared memory holds a mere copy.
+  std::shared_ptr<const Origin> source;
 };
 
 // What an Origin's lanes loaded.
@@ -78,7 +80,7 @@ struct UndefinedBlock {
   shadow::Bits copied;   // of them, those written by a copy or store of undefined bytes
   shadow::Bits derived;  // of the latter, those computed from undefined bytes
   std::unique_ptr<shadow::PartlyDefined<shadow::Bits>> partly;  // of the undefined; null: none
-  std::unordered_map<std::uint64_t, std::shared_ptr<const Origin>> causes;  // by derived word
+  std::unordered_map<std::uint64_t, std::shared_ptr<const Origin>> causes;  // by copied word
   std::shared_ptr<UndefinedCluster> cluster;
   std::vector<UndefinedWarp> warps;
   std::vector<Origin> origins;                               // by UndefinedBytes::origin - 1

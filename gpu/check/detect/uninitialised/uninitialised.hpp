@@ -57,7 +57,7 @@ class Uninitialised : public PerBlock<UndefinedBlock> {
   std::uint32_t number(const Access& access, UndefinedBlock& block, Mask lanes);
   void stored(const Access& access, UndefinedBlock& block);
   void keep(const Access& access, UndefinedBlock& block, Mask lanes, Mask whole);
-  void keep_derived(const Access& access, UndefinedBlock& block, const Origin& from, Mask lanes);
+  void keep_causes(const Access& access, UndefinedBlock& block, const Origin& from, Mask lanes);
   void remember_store(const Access& access, const Origin& origin, Mask lanes);
   void remember(PlaceId place, Finding finding);  // of a kernel that stored an undefined value
   bool is_undefined(const CopyIssued& copy, const UndefinedBlock& block, std::uint64_t source,

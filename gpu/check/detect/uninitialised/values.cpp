@@ -10,7 +10,9 @@ namespace {
 constexpr std::uint32_t most_bytes = UndefinedBytes::most;
 
 std::shared_ptr<const Origin> cause_of(const Origin& origin) {
-  return origin.cause ? origin.cause : std::make_shared<const Origin>(origin);
+  return origin.cause    ? origin.cause
+         : origin.source ? origin.source
+                         : std::make_shared<const Origin>(origin);
 }
 
 // Whether the bytes are unwritten shared or local memory, or computed from undefined bytes.
@@ -62,9 +64,9 @@ std::uint32_t Uninitialised::number(const Access& access, UndefinedBlock& block,
   if (access.space == Space::shared && from) {
     origin.copied = from->copied.has_any(origin.address, origin.bytes);
     origin.derived = origin.copied && from->derived.has_any(origin.address, origin.bytes);
-    if (origin.derived)
+    if (origin.copied)
       if (const auto cause = from->causes.find(origin.address / word); cause != from->causes.end())
-        origin.cause = cause->second;
+        (origin.derived ? origin.cause : origin.source) = cause->second;
   }
   if (access.space == Space::local)
     if (const LocalCause* const at = cause_at(block, access.who.warp, first, origin.address))
@@ -140,8 +142,7 @@ void Uninitialised::stored(const Access& access, UndefinedBlock& block) {
     report(origin, {&who, "stores the value read, or a value computed from it", &access});
   }
   keep(access, block, lanes & ~leave, whole);
-  if (access.space == Space::shared)
-    keep_derived(access, block, origin, lanes & undefined.computed);
+  if (access.space == Space::shared) keep_causes(access, block, origin, lanes);
   if (access.space == Space::local)
     write_cause(access, block, lanes & ~undefined.partly, cause_of(origin));
   if (access.space == Space::global && (whole & ~leave) != 0)
@@ -199,8 +200,8 @@ void Uninitialised::keep(const Access& access, UndefinedBlock& block, Mask lanes
   }
 }
 
-void Uninitialised::keep_derived(const Access& access, UndefinedBlock& block, const Origin& from,
-                                 Mask lanes) {
+void Uninitialised::keep_causes(const Access& access, UndefinedBlock& block, const Origin& from,
+                                Mask lanes) {
   if (lanes == 0) return;
   const auto cause = cause_of(from);
   for (Mask m = lanes; m != 0; m &= m - 1) {
@@ -208,7 +209,7 @@ void Uninitialised::keep_derived(const Access& access, UndefinedBlock& block, co
     UndefinedBlock* const to = access.ranks ? block.peer(access.ranks[lane]) : &block;
     if (!to) continue;
     const std::uint64_t at = access.addresses[lane], end = at + access.bytes;
-    to->derived.insert(at, access.bytes);
+    if (access.undefined->computed >> lane & 1) to->derived.insert(at, access.bytes);
     for (std::uint64_t each = at / word; each * word < end; ++each) to->causes[each] = cause;
   }
 }
