@@ -195,6 +195,31 @@ void memory(Results& r) {
   CHECK(cudaFree(values));
 }
 
+__global__ void store_bytes(cudaSurfaceObject_t s) {
+  const unsigned i = threadIdx.x;
+  surf2Dwrite(static_cast<unsigned char>(10 + i), s, i % 4, i / 4);
+  surf2Dwrite(make_uchar2(1 + i, 20 + i), s, i % 4 * 2, 8 + i / 4);
+}
+__global__ void load_bytes(cudaSurfaceObject_t s, float* out) {
+  const unsigned i = threadIdx.x;
+  const uchar2 pair = surf2Dread<uchar2>(s, i % 4 * 2, 8 + i / 4);
+  out[i] = surf2Dread<unsigned char>(s, i % 4, i / 4) + 100 * pair.x + 10000 * pair.y;
+}
+
+void surfaces_of_bytes(Results& r) {
+  cudaArray_t array = array_of<unsigned char>(8, 16, 0, cudaArraySurfaceLoadStore);
+  cudaResourceDesc resource = {};
+  resource.resType = cudaResourceTypeArray;
+  resource.res.array.array = array;
+  cudaSurfaceObject_t surface;
+  CHECK(cudaCreateSurfaceObject(&surface, &resource));
+  store_bytes<<<1, reads>>>(surface);
+  load_bytes<<<1, reads>>>(surface, r.values);
+  r.tell("surface of bytes");
+  CHECK(cudaDestroySurfaceObject(surface));
+  CHECK(cudaFreeArray(array));
+}
+
 void surfaces(Results& r) {
   cudaArray_t array = array_of<float>(16, 4, 0, cudaArraySurfaceLoadStore);
   cudaResourceDesc resource = {};
@@ -216,4 +241,5 @@ int main() {
   mipmapped(r);
   memory(r);
   surfaces(r);
+  surfaces_of_bytes(r);
 }

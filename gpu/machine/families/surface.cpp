@@ -71,11 +71,10 @@ void note(Warp& w, const Op* op, const SurfaceUse& use, Places& places) {
   note_texels(w, op, places.mask, places.at, bytes, use.kind);
 }
 
-// Bytes of a lane of a register. 8-bit values have 16-bit registers.
-unsigned register_bytes(Type type) { return std::max(2u, ptx::size_of(type)); }
+// A lane's value. Those of 8 bits are narrowed or widened apart, so they take one byte here.
 std::byte* element(Warp& w, const Op* op, Type type, unsigned i, int lane) {
   return lanes_of<std::byte>(w, op, Name::value + i) +
-         static_cast<unsigned>(lane) * register_bytes(type);
+         static_cast<unsigned>(lane) * ptx::size_of(type);
 }
 
 const Op* run_load(Warp& w, const Op* op) {
@@ -90,9 +89,7 @@ const Op* run_load(Warp& w, const Op* op) {
   });
   each_lane(w.mask, [&](int l) {
     for (unsigned i = 0; i < use.count; ++i) {
-      std::byte* const to = element(w, op, use.type, i, l);
-      std::memset(to, 0, register_bytes(use.type));
-      std::memcpy(to, values[l] + i * bytes, bytes);
+      std::memcpy(element(w, op, use.type, i, l), values[l] + i * bytes, bytes);
     }
   });
   return op + 1;
