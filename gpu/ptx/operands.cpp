@@ -85,10 +85,10 @@ void Parser::pass_registers() {
 bool Parser::unknown_instruction(Instruction& in, const Form& form) {
   const char* start = lex_.raw();
   const std::uint32_t line = lex_.line();
-  const std::size_t pending = pending_.size(), pool = pool_.size();
+  const std::size_t pending = pending_.size(), pool = pool_.size(), body = body_.size();
   if (operands(form) && pending_.size() == pending) return finish(in, form, pending);
   lex_.forget_error();
-  pending_.resize(pending), pool_.resize(pool), operands_.clear();
+  pending_.resize(pending), pool_.resize(pool), body_.resize(body), operands_.clear();
   lex_.rewind(start, line);
   if (!lex_.skip_to(';')) return lex_.expected("`;`");
   return finish(in, form, pending);

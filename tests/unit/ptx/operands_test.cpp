@@ -179,6 +179,14 @@ TEST(Operands, AnElementByARegisterIsAnAddressComputedBefore) {
   EXPECT_EQ(at.index, f.operands(f.body.at(1))[0].index);
 }
 
+TEST(Operands, AnUnknownInstructionLeavesNothingInFrontOfIt) {
+  const Module m = kernel("frob.b32 s[%r2], somewhere; mov.u32 %r1, 1;");
+  const Function& f = function(m);
+  ASSERT_EQ(f.body.size(), 2u);
+  EXPECT_EQ(f.body[0].opcode, Opcode::unknown);
+  EXPECT_EQ(f.operands(f.body[1])[1].value, 1);
+}
+
 TEST(Operands, EnvironmentRegistersKeepTheirNumber) {
   const Module m = kernel("mov.u32 %r1, %envreg17; mov.u32 %r1, %envreg2;");
   const Function& f = function(m);
