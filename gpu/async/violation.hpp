@@ -23,7 +23,10 @@ namespace inflight::async {
   X(parity_range, "the phase parity must be 0 or 1")                                           \
   X(copy_size, "cp.async must copy 4, 8 or 16 bytes")                                          \
   X(source_size, "src-size is greater than cp-size")                                           \
-  X(source_modified, "the source of a copy must not change until the copy has read it")        \
+  X(source_modified,                                                                           \
+    "the source of this copy was written while the copy was in flight, so the result depends " \
+    "on which of the two comes first; write there only after a wait has shown that the copy "  \
+    "has read it")                                                                             \
   X(tensor_shared_alignment, "the box in shared memory must be aligned to 128 bytes")          \
   X(tensor_start_alignment, "a box must start at a multiple of 16 bytes of dimension 0")       \
   X(tensor_negative_store, "a store or reduction must not start at a negative coordinate")     \

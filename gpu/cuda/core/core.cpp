@@ -308,9 +308,10 @@ machine::Options Core::options(const Device& device) const {
   const std::uint64_t at_once = limits.multiprocessors * limits.max_threads_per_multiprocessor;
   options.call_bytes = std::min(std::max(options.call_bytes, options.stack_bytes * at_once),
                                 get().memory.host_share().limit() / 4);
-  options.advise = [](const std::string& key, const std::string& sentence) {
-    report_once(key, sentence);
-  };
+  if (!checker())  // whose findings say more of the same
+    options.advise = [](const std::string& key, const std::string& sentence) {
+      report_once(key, sentence);
+    };
   options.heap_bytes = device.limits[heap_limit];
   return options;
 }

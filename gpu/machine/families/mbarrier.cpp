@@ -9,6 +9,7 @@
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/modifiers.hpp"
 #include "gpu/machine/instruction/result_uses.hpp"
+#include "gpu/machine/run/advice.hpp"
 #include "gpu/machine/run/each_lane.hpp"
 #include "gpu/machine/run/in_flight.hpp"
 #include "gpu/machine/run/mbarriers.hpp"
@@ -69,7 +70,13 @@ Step complete_tx(Word& word, std::uint32_t, std::uint32_t bytes) {
   return mb::complete_tx(word, bytes);
 }
 
-// --- events ---
+// --- broken rules and events ---
+
+// Every test and operation passes here what it broke.
+void note(const Warp& w, const Op* op, async::Violation rule) {
+  if (rule != async::Violation::none) [[unlikely]]
+    advise(*w.block->grid, rule, w.frame->code->first_number + op->instruction);
+}
 
 using Event = check::MbarrierOp;
 
@@ -140,6 +147,7 @@ const Op* run_operation(Warp& w, const Op* op) {
   each_lane(rest, [&](int l) {
     const std::uint32_t count = value(w, op->b, l, 1), bytes = value(w, op->c, l, 0);
     const Step step = operation(m.word(l), count, bytes);
+    note(w, op, step.violation);
     if (w.block->counts) [[unlikely]]
       w.block->counts->mbarrier(name, count, step.completed);
     if (wanted(w)) [[unlikely]] {
@@ -248,12 +256,16 @@ bool leaves_in_flight(const Warp& w) {
 // Unless `settles`, what is in flight completes by itself alone.
 template <bool parity>
 std::uint32_t test(Warp& w, const Op* op, const Mbarriers& m, bool settles, bool alike) {
+  const auto is_done = [&](int l) {
+    const mb::Test answer = test_lane(w, op, m, l, parity);
+    note(w, op, answer.violation);
+    return answer.done;
+  };
   if (alike) {
     const int first = std::countr_zero(w.mask);
-    const auto is_done = [&] { return test_lane(w, op, m, first, parity).done; };
-    if (is_done()) return w.mask;
+    if (is_done(first)) return w.mask;
     if (settles) settle_mbarrier(*w.block, &m.word(first));
-    return settles && is_done() ? w.mask : 0;
+    return settles && is_done(first) ? w.mask : 0;
   }
   std::uint32_t done = 0;
   // The last mbarrier that was settled and what it was then: until it changes nothing else is due.
@@ -261,11 +273,11 @@ std::uint32_t test(Warp& w, const Op* op, const Mbarriers& m, bool settles, bool
   Word then = 0;
   each_lane(w.mask, [&](int l) {
     const Word& word = m.word(l);
-    if (settles && !test_lane(w, op, m, l, parity).done && (&word != settled || word != then)) {
+    if (settles && !is_done(l) && (&word != settled || word != then)) {
       settle_mbarrier(*w.block, &word);
       settled = &word, then = word;
     }
-    if (test_lane(w, op, m, l, parity).done) done |= 1u << l;
+    if (is_done(l)) done |= 1u << l;
   });
   return done;
 }
@@ -341,6 +353,7 @@ const Op* run_pending_count(Warp& w, const Op* op) {
     const mb::Token token = w.at<std::uint64_t>(op->a)[l];
     const mb::Count count = mb::pending_count(token);
     w.at<std::uint32_t>(op->d)[l] = count.pending;
+    note(w, op, count.violation);
     if (!wanted(w)) return;
     const Observation& observation = *w.block->grid->observation;
     Event event;

@@ -12,6 +12,18 @@ namespace {
 
 constexpr unsigned by_name = ~0u;  // unlike any violation's number
 
+// What follows from a broken rule, before its sentence.
+std::string_view effect_of(async::Violation rule, ptx::Opcode opcode) {
+  using ptx::Opcode;
+  if (rule == async::Violation::source_modified) return {};
+  if (rule == async::Violation::source_size)
+    return "it breaks a rule, so what it copies is undefined: ";
+  const bool asks = opcode == Opcode::mbarrier_test_wait || opcode == Opcode::mbarrier_try_wait ||
+                    opcode == Opcode::mbarrier_pending_count;
+  return asks ? "it breaks a rule, so its result is undefined: "
+              : "its operation on the mbarrier breaks a rule and has no effect: ";
+}
+
 void report_advice(Grid& grid, std::uint64_t instruction, std::string_view name,
                    std::string_view what) {
   const Kernel& kernel = *grid.launch->kernel;
@@ -25,14 +37,10 @@ void report_advice(Grid& grid, std::uint64_t instruction, std::string_view name,
 void advise(Grid& grid, async::Violation violation, std::uint64_t instruction) {
   if (!grid.options->advise || !grid.first_time(instruction, static_cast<unsigned>(violation)))
     return;
-  report_advice(
-      grid, instruction, async::name(violation),
-      violation == async::Violation::source_modified
-          ? "the source of this copy was written while the copy was in flight, so the result "
-            "depends on which of the two comes first; write there only after a wait has shown "
-            "that the copy has read it"
-          : fmt::format("its operation on the mbarrier breaks a rule and has no effect: {}",
-                        async::sentence(violation)));
+  const Place place = instruction_of(*grid.launch->kernel->program, instruction);
+  const auto opcode = place.instruction ? place.instruction->opcode : ptx::Opcode::unknown;
+  report_advice(grid, instruction, async::name(violation),
+                fmt::format("{}{}", effect_of(violation, opcode), async::sentence(violation)));
 }
 
 void advise(Grid& grid, std::uint64_t instruction, std::string_view name, std::string_view what) {

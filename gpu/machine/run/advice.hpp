@@ -8,7 +8,7 @@
 
 namespace inflight::machine {
 
-// The copy issued by instruction number `instruction` broke a rule after its issue.
+// The operation of instruction number `instruction`, or a copy that it issued, breaks a rule.
 void advise(Grid& grid, async::Violation violation, std::uint64_t instruction);
 // The instruction is doubtful for another reason, with the short name `name`.
 void advise(Grid& grid, std::uint64_t instruction, std::string_view name, std::string_view what);

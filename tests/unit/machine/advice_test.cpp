@@ -89,5 +89,53 @@ TEST(Advice, ArrivalsOnWhatIsNoMbarrier) {
               {"kernel k", "cp.async.mbarrier.arrive", "are not an mbarrier"});
 }
 
+const std::string one_thread =
+    "setp.ne.u32 %p1, %r1, 0; @%p1 bra DONE;\nmov.u32 %r9, bar; mov.u64 %rd9, 0;\n";
+const std::string init = "mbarrier.init.shared.b64 [%r9], 1;\n";
+
+TEST(Advice, OperationsThatBreakARuleOfMbarriersHaveNoEffect) {
+  const std::string effect = "breaks a rule and has no effect";
+  expect_line(run(one_thread + "mbarrier.arrive.shared.b64 _, [%r9];\nDONE:"),
+              {"kernel k", "mbarrier.arrive.shared.b64", effect, "are not an mbarrier"});
+  expect_line(run(one_thread + "mbarrier.init.shared.b64 [%r9], 0;\nDONE:"),
+              {"mbarrier.init", effect, "initial count"});
+  expect_line(run(one_thread + "mbarrier.inval.shared.b64 [%r9];\nDONE:"),
+              {"mbarrier.inval", effect, "are not an mbarrier"});
+  expect_line(run(one_thread + init + "mbarrier.arrive.shared.b64 _, [%r9], 2;\nDONE:"),
+              {"mbarrier.arrive", effect, "more arrivals"});
+  expect_line(run(one_thread + init +
+                  "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r9], 1048576;\nDONE:"),
+              {"mbarrier.expect_tx", effect, "byte count"});
+  // All but the last of a warp's lanes arrive together.
+  expect_line(run("mov.u32 %r9, bar; mbarrier.arrive.shared.b64 _, [%r9];\n"),
+              {"mbarrier.arrive", effect, "are not an mbarrier"});
+}
+
+TEST(Advice, TestsThatBreakARuleOfMbarriersHaveNoResult) {
+  const std::string result = "breaks a rule, so its result is undefined";
+  expect_line(run(one_thread + init + "mbarrier.test_wait.parity.shared.b64 %p2, [%r9], 2;\nDONE:"),
+              {"mbarrier.test_wait.parity", result, "0 or 1"});
+  expect_line(run(one_thread + init + "mbarrier.try_wait.shared.b64 %p2, [%r9], %rd9;\nDONE:"),
+              {"mbarrier.try_wait", result, "did not come from an arrival"});
+  expect_line(run(one_thread + "mbarrier.pending_count.b64 %r10, %rd9;\nDONE:"),
+              {"mbarrier.pending_count", result, "did not come from an arrival"});
+  // Each lane names a phase of its own.
+  expect_line(run("mov.u32 %r9, bar; @%p9 bra DONE;\n"
+                  "mbarrier.test_wait.parity.shared.b64 %p2, [%r9], %r1;\nDONE:",
+                  async::late, 2),
+              {"mbarrier.test_wait.parity", result, "are not an mbarrier"});
+}
+
+TEST(Advice, NothingIsSaidOfMbarriersThatAreUsedByTheRules) {
+  EXPECT_TRUE(run(one_thread + init + R"(
+  mbarrier.arrive.shared.b64 %rd8, [%r9];
+  mbarrier.pending_count.b64 %r10, %rd8;
+WAIT: mbarrier.try_wait.shared.b64 %p2, [%r9], %rd8; @!%p2 bra WAIT;
+  mbarrier.test_wait.parity.shared.b64 %p2, [%r9], 1;
+  mbarrier.inval.shared.b64 [%r9];
+DONE:)")
+                  .lines.empty());
+}
+
 }  // namespace
 }  // namespace inflight::machine
