@@ -25,14 +25,6 @@ std::uint32_t thread_count(std::uint32_t mask) {
   return static_cast<std::uint32_t>(std::popcount(mask));
 }
 
-std::uint32_t thread_over(const Issue& issue) {
-  std::uint32_t found = warp_size;
-  for_each_thread(issue.mask, [&](std::uint32_t t) {
-    if (found == warp_size && issue.src_bytes[t] > issue.bytes) found = t;
-  });
-  return found;
-}
-
 void watch_sources(Record& record, std::uint32_t mask) {
   Copy& c = *record.carried;
   for_each_thread(mask & ~record.watched,
@@ -66,7 +58,7 @@ struct ThreadCopies::State {
 
   bool observed() const { return observer.wants_every_event; }
   Threads threads(std::uint32_t mask) const { return {by.rank, by.warp, mask}; }
-  void refuse(Violation violation, std::uint32_t mask, std::uint64_t tag) {
+  void report(Violation violation, std::uint32_t mask, std::uint64_t tag) {
     observer.broken(violation, threads(mask), tag);
   }
   bool fill(Copy& copy, const Issue& issue);
@@ -94,6 +86,7 @@ bool ThreadCopies::State::fill(Copy& copy, const Issue& issue) {
   copy.tag = issue.tag;
   copy.mask = issue.mask;
   copy.bytes = issue.bytes;
+  copy.oversized = issue.oversized, copy.source_size = issue.source_size;
   copy.dst_base = issue.dst_base;
   copy.src_base = issue.src_base;
   std::memcpy(copy.dst.data(), issue.dst, sizeof copy.dst);
@@ -112,7 +105,7 @@ bool ThreadCopies::State::fill(Copy& copy, const Issue& issue) {
 void ThreadCopies::State::perform(Record& record, std::uint32_t mask) {
   if (record.watched != 0) [[unlikely]]
     if (const std::uint32_t changed = changed_sources(record, mask))
-      refuse(Violation::source_modified, changed, record.carried->tag);
+      report(Violation::source_modified, changed, record.carried->tag);
   move_bytes(*record.carried, mask, record.whole);
   record.mask &= ~mask;
   record.due &= ~mask;
@@ -137,7 +130,7 @@ void ThreadCopies::State::fire(Record& record, std::uint32_t mask) {
     if (observed()) [[unlikely]]
       observer.arrived(threads(1u << t), {c.id, c.tag, c.dst[t], record.noinc}, step);
     if (step.completed) observer.phase_completed(by.rank, c.dst[t]);
-    if (step.violation != Violation::none) refuse(step.violation, 1u << t, c.tag);
+    if (step.violation != Violation::none) report(step.violation, 1u << t, c.tag);
   });
 }
 
@@ -161,7 +154,7 @@ void ThreadCopies::State::expect_arrival(Record& record, std::uint32_t mask, std
     observer.arrival_issued(threads(mask), {c.id, c.tag, c.dst[t], record.noinc}, v);
   if (v == Violation::none) return;
   record.mask &= ~mask;
-  refuse(v, mask, c.tag);
+  report(v, mask, c.tag);
 }
 
 // Marks every copy of these threads among the first `end` records as due.
@@ -288,11 +281,8 @@ void ThreadCopies::reset(const Order& order) {
 void ThreadCopies::issue(const Issue& issue) {
   State& s = *state_;
   if (issue.mask == 0) return;
-  if (issue.bytes != 4 && issue.bytes != 8 && issue.bytes != 16)
-    return s.refuse(Violation::copy_size, issue.mask, issue.tag);
-  if (issue.src_bytes != nullptr)
-    if (const std::uint32_t t = thread_over(issue); t < warp_size)
-      return s.refuse(Violation::source_size, 1u << t, issue.tag);
+  if (issue.oversized != 0) [[unlikely]]
+    s.report(Violation::source_size, issue.oversized, issue.tag);
   s.make_room();
   Record& r = s.queue.push(Record::Kind::copy, issue.mask, true);
   ++s.copies;

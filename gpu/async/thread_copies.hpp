@@ -35,21 +35,24 @@ struct Issue {
   const std::uint32_t* dst = nullptr;        // [32] shared addresses
   const std::uint64_t* src = nullptr;        // [32] global addresses
   const std::uint32_t* src_bytes = nullptr;  // [32] src-size, the rest is zero-filled; null: all
-                                             // bytes. 0 for ignore-src
+                                             // bytes. 0 for ignore-src, never more than `bytes`
   std::byte* dst_base = nullptr;             // host address of shared address 0
   const std::byte* src_base = nullptr;       // host address of global address 0
   std::uint64_t tag = 0;                     // an instruction, set by the caller for observers
   bool watch = false;                        // report a source that changes before the bytes move
+  std::uint32_t oversized = 0;    // threads whose src-size exceeds `bytes`, which it then counts as
+  std::uint32_t source_size = 0;  // that of the first of them
 };
 
 // A copy in flight, as passed to observers and reports.
 struct Copy {
-  std::uint64_t id = 0;                      // a count over the warp's issues, from 1
-  std::uint64_t tag = 0;                     // of the Issue
-  std::uint32_t mask = 0;                    // the issuing threads
-  std::uint32_t bytes = 0;                   // per thread
-  std::array<std::uint32_t, warp_size> dst;  // shared addresses
-  std::array<std::uint64_t, warp_size> src;  // global addresses
+  std::uint64_t id = 0;                          // a count over the warp's issues, from 1
+  std::uint64_t tag = 0;                         // of the Issue
+  std::uint32_t mask = 0;                        // the issuing threads
+  std::uint32_t bytes = 0;                       // per thread
+  std::uint32_t oversized = 0, source_size = 0;  // of the Issue
+  std::array<std::uint32_t, warp_size> dst;      // shared addresses
+  std::array<std::uint64_t, warp_size> src;      // global addresses
   std::array<std::uint8_t, warp_size> src_bytes;
   std::array<std::uint64_t, warp_size> src_fingerprint;  // of watched threads
   std::byte* dst_base = nullptr;

@@ -21,7 +21,6 @@ namespace inflight::async {
   X(pending_overflow, "the pending count would exceed 1048575")                                \
   X(not_a_token, "the state operand did not come from an arrival on an mbarrier")              \
   X(parity_range, "the phase parity must be 0 or 1")                                           \
-  X(copy_size, "cp.async must copy 4, 8 or 16 bytes")                                          \
   X(source_size, "src-size is greater than cp-size")                                           \
   X(source_modified,                                                                           \
     "the source of this copy was written while the copy was in flight, so the result depends " \

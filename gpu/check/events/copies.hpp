@@ -5,6 +5,8 @@
 #include <span>
 
 #include "gpu/async/completion.hpp"
+#include "gpu/async/reduction.hpp"
+#include "gpu/async/violation.hpp"
 #include "gpu/check/events/memory.hpp"
 
 namespace inflight::check {
@@ -48,6 +50,11 @@ struct CopyIssued {
   // For a tensor copy: the generic address of its map, and the coordinates of its box.
   std::uint64_t tensor_map = 0;
   std::span<const std::int32_t> coordinates;
+  std::span<const std::uint16_t> offsets;  // im2col: of the spatial dimensions, the first one first
+  // The rule that lanes break at the issue (source_size: they copy `bytes` all the same).
+  async::Violation violation = async::Violation::none;
+  Mask breaking = 0;              // these lanes
+  std::uint32_t source_size = 0;  // the src-size of the first of them
 
   // Calls f(const CopyRun&) for every run of bytes. Valid only during the call of the hook.
   template <class F>

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/modifiers.hpp"
@@ -29,6 +30,7 @@ const Op* finish(Warp& w, const Op* op) {
 struct Copy {
   std::uint64_t shared[lanes], global[lanes];
   std::uint32_t dst[lanes], src_bytes[lanes];
+  std::uint32_t oversized = 0;  // lanes whose src-size exceeds cp-size
 };
 
 Op shared_address(const Op* op) {
@@ -42,13 +44,20 @@ Op shared_address(const Op* op) {
 // Whether the copy always reads as many bytes as it writes.
 bool whole(const Op* op) { return op->b == no_ref && op->c == no_ref; }
 
+// PTX leaves a src-size above cp-size undefined. It counts as cp-size here.
 void source_sizes(const Warp& w, const Op* op, std::uint32_t bytes, Copy& c) {
   const std::uint32_t ignored = op->c == no_ref ? 0 : w.predicate(op->c, op->flags & Op::negate_c);
+  bool over = false;
   for (int l = 0; l < lanes; ++l) {
-    const std::uint32_t size =
-        op->b == no_ref ? bytes : std::min<std::uint32_t>(w.at<std::uint32_t>(op->b)[l], bytes);
-    c.src_bytes[l] = ignored >> l & 1 ? 0 : size;
+    const std::uint32_t asked = op->b == no_ref ? bytes : w.at<std::uint32_t>(op->b)[l];
+    c.src_bytes[l] = ignored >> l & 1 ? 0 : std::min(asked, bytes);
+    over |= asked > bytes;
   }
+  if (!over) [[likely]]
+    return;
+  each_lane(w.mask & ~ignored, [&](int l) {
+    if (w.at<std::uint32_t>(op->b)[l] > bytes) c.oversized |= 1u << l;
+  });
 }
 
 // The lowest and highest address of the lanes of `mask`, and the bits that are set in any of them.
@@ -130,6 +139,10 @@ const Op* run_copy(Warp& w, const Op* op) {
   issue.dst_base = w.block->shared;
   issue.tag = w.frame->code->first_number + op->instruction;
   issue.watch = watch.needed();
+  if (c.oversized != 0) [[unlikely]] {
+    issue.oversized = c.oversized;
+    issue.source_size = w.at<std::uint32_t>(op->b)[std::countr_zero(c.oversized)];
+  }
   thread_copies(w).issue(issue);
   return finish(w, op);
 }

@@ -62,6 +62,11 @@ void InFlight::issued(const Threads& threads, const async::Copy& copy) {
   event.id = copy.id;
   event.bytes = copy.bytes;
   event.source_rank = event.destination_rank = threads.rank;
+  if (copy.oversized != 0) {
+    event.violation = async::Violation::source_size;
+    event.breaking = copy.oversized;
+    event.source_size = copy.source_size;
+  }
   const check::LaneRuns runs{copy.dst.data(), copy.src.data(), copy.src_bytes.data()};
   event.by_lane = &runs;
   observation().listener().copy_issued(event);

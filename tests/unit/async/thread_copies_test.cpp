@@ -176,18 +176,22 @@ TEST(ThreadCopies, BaseAndAddressMakeTheHostAddress) {
   EXPECT_TRUE(m.untouched(256 + 20, 64));
 }
 
-TEST(ThreadCopies, SizesOutOfRangeAreRefused) {
+TEST(ThreadCopies, SourceSizesOutOfRangeAreReportedAndCountAsTheCopysSize) {
   Memory m;
   HeardCopies warp(late);
-  EXPECT_EQ(warp.issue(m.issue(0x8, 12, 0)).violation, Violation::copy_size);
   std::uint32_t src_bytes[warp_size] = {};
-  src_bytes[5] = 9;
+  src_bytes[5] = src_bytes[9] = 8;
   Issue issue = m.issue(all, 8, 0);
   issue.src_bytes = src_bytes;
-  const Heard refused = warp.issue(issue);
-  EXPECT_EQ(refused.violation, Violation::source_size);
-  EXPECT_EQ(refused.thread, 5u);
-  EXPECT_TRUE(warp.copies.idle());
+  issue.oversized = 1u << 5 | 1u << 9, issue.source_size = 12;
+  issue.tag = 42;
+  const Heard heard = warp.issue(issue);
+  EXPECT_EQ(heard.violation, Violation::source_size);
+  EXPECT_EQ(heard.thread, 5u);
+  EXPECT_EQ(heard.tag, 42u);
+  EXPECT_EQ(warp.wait_all(all).violation, Violation::none);
+  EXPECT_TRUE(m.moved(5 * 8, 8));
+  EXPECT_TRUE(m.zero(6 * 8, 8));
 }
 
 TEST(ThreadCopies, ReportsWhatIsInFlightOldestFirst) {

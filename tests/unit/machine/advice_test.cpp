@@ -137,5 +137,14 @@ DONE:)")
                   .lines.empty());
 }
 
+TEST(Advice, ASourceSizeAboveTheCopysSizeIsUndefined) {
+  const std::string parts = "mov.u32 %r9, tile; mov.u32 %r10, 4; add.u32 %r10, %r10, %r1;\n";
+  expect_line(run(parts + "cp.async.ca.shared.global [%r9], [%rd1], 4, %r10;\n" + wait),
+              {"kernel k", "cp.async.ca", "breaks a rule", "src-size is greater than cp-size"});
+  EXPECT_TRUE(
+      run(parts + "cp.async.ca.shared.global [%r9], [%rd1], 4, %r10;\n" + wait, async::late, 1)
+          .lines.empty());
+}
+
 }  // namespace
 }  // namespace inflight::machine
