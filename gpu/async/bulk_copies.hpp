@@ -36,7 +36,9 @@ struct BulkCopy {
     tensor_store,  // and back
   };
   Kind kind = Kind::bytes;
-  Reduce reduce = nullptr;           // null: the copy overwrites the destination
+  Reduce reduce = nullptr;  // null: the copy overwrites the destination; otherwise of:
+  ReduceOp operation = ReduceOp::add;
+  TensorType element = TensorType::u8;
   std::uint32_t bytes = 0;           // of kinds `bytes` and `value`
   std::uint16_t byte_mask = 0xffff;  // which of every 16 bytes are written
   std::uint8_t left_out = 0;         // bytes after the last whole 16, which are not copied

@@ -36,9 +36,11 @@ struct CopyIssued {
   std::uint64_t id = 0;  // unique within its launch, block and warp
   Completion completion = Completion::thread_group;
   Proxy proxy = Proxy::generic;  // cp.async is generic; bulk and tensor copies are async
-  Space from = Space::global, to = Space::shared;
-  bool of_values = false;      // st.async, red.async: the source is registers, not memory
-  bool reduces = false;        // it combines its data with the destination
+  bool of_values = false;        // st.async, red.async: the source is registers, not memory
+  Space from = Space::global, to = Space::shared;  // `from`: unless of_values
+  bool reduces = false;                            // it combines its data with the destination, by:
+  async::ReduceOp reduction = async::ReduceOp::add;
+  async::TensorType element = async::TensorType::u8;  // the type of the reduction
   std::uint32_t bytes = 0;     // written by each lane; for a tensor copy, the whole box
   std::uint32_t left_out = 0;  // bytes past the last multiple of 16 of a bulk copy, not copied
   std::uint16_t source_rank = 0, destination_rank = 0;  // cluster ranks, for shared memory
@@ -73,11 +75,15 @@ struct CopyIssued {
   const void* context = nullptr;
 };
 
-// A bulk prefetch, which moves nothing that a program can see.
+// A bulk or tensor prefetch, which moves nothing that a program can see.
 struct Prefetch {
   Who who;
-  std::uint32_t bytes = 0;
+  std::uint32_t bytes = 0;     // of a tensor: the whole box
   std::uint32_t left_out = 0;  // bytes past the last multiple of 16
+  std::uint64_t address = 0;   // global; of a tensor: 0, and the fields of CopyIssued
+  std::uint64_t tensor_map = 0;
+  std::span<const std::int32_t> coordinates;
+  std::span<const std::uint16_t> offsets;
 };
 
 struct CopyCommitted {

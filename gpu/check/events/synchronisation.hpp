@@ -11,7 +11,7 @@ namespace inflight::check {
 // bar.warp.sync is a Collective. A barrier of a whole grid consists of atomics on its workspace, so
 // it is reported as accesses, not as a Barrier. `grid` is griddepcontrol: `wait` is reported when
 // the preceding grids are complete, `arrive` when a block allows the dependent ones to begin
-// (launch_dependents).
+// (launch_dependents). It has one phase, in which the blocks of the grid arrive.
 enum class BarrierKind : std::uint8_t { cta, cluster, grid };
 inline constexpr std::uint32_t barrier_kind_count = 3;
 
@@ -29,10 +29,11 @@ struct Barrier {
   BarrierKind kind = BarrierKind::cta;
   Step step = Step::sync;
   std::uint32_t id = 0;        // cta: 0 to 15
-  std::uint32_t expected = 0;  // threads; 0: all live threads
+  std::uint32_t expected = 0;  // threads, or blocks that arrive; 0: all live threads
   std::uint32_t given = 0;     // the thread count in the instruction, if any
   // Threads that have arrived, including these. If a count is expected, the lanes that a warp lacks
-  // arrive with its lowest live lane, because counts are in whole warps.
+  // arrive with its lowest live lane, because counts are in whole warps. grid: blocks. They arrive
+  // with their first launch_dependents.
   std::uint32_t arrived = 0;
   std::uint64_t phase = 0;  // that they arrive at or wait for, or that is complete; counts from 0
   bool aligned = true;

@@ -79,9 +79,13 @@ const Op* bulk_prefetch(Warp& w, const Op* op) {
   return each_request(w, op, [](BulkRequest& r) {
     const std::uint32_t bytes = r.size();
     const Observation* const observation = r.w.block->grid->observation;
-    if (observation && observation->wants(check::Topic::copies)) [[unlikely]]
-      observation->listener().prefetched(
-          {observation->who(r.w, 1u << r.lane, r.op), bytes, r.copy.left_out});
+    if (observation && observation->wants(check::Topic::copies)) [[unlikely]] {
+      check::Prefetch event;
+      event.who = observation->who(r.w, 1u << r.lane, r.op);
+      event.bytes = bytes, event.left_out = r.copy.left_out;
+      event.address = r.wide(Name::from);
+      observation->listener().prefetched(event);
+    }
     if (bytes != 0) r.aligned(r.wide(Name::from), granule, Space::global, "source");
   });
 }
@@ -120,8 +124,7 @@ const Op* async_store(Warp& w, const Op* op) {
     }
     r.copy.kind = BulkCopy::Kind::value;
     r.copy.bytes = bytes;
-    if (form.reduces)
-      r.copy.reduce = async::reduction(form.reduction.operation, form.reduction.type);
+    if (!r.operation(form.reduction.type)) return;
     if (r.completes(to >> rank_shift, bytes)) r.issue();
   });
 }

@@ -132,7 +132,8 @@ class BulkRequest {
   }
   bool operation(async::TensorType type) {
     if (!form.reduces) return true;
-    copy.reduce = async::reduction(form.reduction.operation, type);
+    copy.operation = form.reduction.operation, copy.element = type;
+    copy.reduce = async::reduction(copy.operation, type);
     if (copy.reduce) return true;
     return bad_tensor(FaultKind::illegal_instruction,
                       fmt::format("tensors of type {} have no .{} reduction",

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gpu/machine/families/bulk_request.hpp"
+#include "gpu/machine/run/observation.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -201,7 +202,19 @@ const Op* bulk_tensor_store(Warp& w, const Op* op) {
 }
 
 const Op* bulk_tensor_prefetch(Warp& w, const Op* op) {
-  return each_request(w, op, [](BulkRequest& r) { tensor_map(r); });
+  return each_request(w, op, [](BulkRequest& r) {
+    const auto map = tensor_map(r);
+    const Observation* const observation = r.w.block->grid->observation;
+    if (!map || !observation || !observation->wants(check::Topic::copies)) return;
+    const async::TensorPlace place = place_of(r, 0);
+    check::Prefetch event;
+    event.who = observation->who(r.w, 1u << r.lane, r.op);
+    event.bytes = static_cast<std::uint32_t>(async::box_of(*map).tx_bytes());
+    event.tensor_map = r.copy.map_address;
+    event.coordinates = {place.at.data(), map->rank};
+    if (r.form.im2col) event.offsets = {place.offset.data(), map->spatial()};
+    observation->listener().prefetched(event);
+  });
 }
 
 }  // namespace inflight::machine

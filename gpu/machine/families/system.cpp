@@ -38,9 +38,9 @@ const Op* run_brkpt(Warp& w, const Op* op) {
 // Dependent launches no longer wait for this block from here on.
 const Op* run_launch_dependents(Warp& w, const Op* op) {
   Block& block = *w.block;
-  if (block.grid->observation) block.grid->observation->dependents_may_begin(w, op);
-  if (block.grid->dependents && !std::exchange(block.launched_dependents, true))
-    block.grid->launch_dependents(true);
+  const bool first = !std::exchange(block.launched_dependents, true);
+  if (block.grid->observation) block.grid->observation->dependents_may_begin(w, op, first);
+  if (block.grid->dependents && first) block.grid->launch_dependents(true);
   return op + 1;
 }
 

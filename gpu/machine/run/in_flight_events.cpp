@@ -85,6 +85,7 @@ void InFlight::issued(const BulkCopy& copy) {
   event.proxy = check::Proxy::async;
   event.of_values = copy.kind == BulkCopy::Kind::value;
   event.reduces = copy.reduce != nullptr;
+  if (event.reduces) event.reduction = copy.operation, event.element = copy.element;
   event.source_rank = static_cast<std::uint16_t>(copy.thread >> 10);
   event.destination_rank = static_cast<std::uint16_t>(copy.rank);
   const Block& own = block(event.source_rank);
@@ -101,6 +102,8 @@ void InFlight::issued(const BulkCopy& copy) {
   if (is_tensor(copy)) {
     event.tensor_map = copy.map_address;
     event.coordinates = {copy.place.at.data(), copy.map.rank};
+    if (copy.map.mode == async::TensorMode::im2col)
+      event.offsets = {copy.place.offset.data(), copy.map.spatial()};
   }
   const Ends ends{copy, from_shared ? own.shared : nullptr,
                   to_shared ? block(copy.rank).shared : nullptr};

@@ -1,5 +1,6 @@
 // The events of a launch: what warps, blocks and copies report to its listener.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -63,8 +64,8 @@ class Observation {
   // `alone`: the lanes wait without having arrived.
   void cluster_step(const Warp& w, const Op* op, std::uint32_t mask, std::uint64_t phase,
                     bool alone = false) const;
-  // Lanes of the warp execute launch_dependents.
-  void dependents_may_begin(const Warp& w, const Op* op) const;
+  // Lanes of the warp execute launch_dependents. `first`: nobody in their block has before.
+  void dependents_may_begin(const Warp& w, const Op* op, bool first) const;
   // Lanes of the warp know that the earlier grids are complete.
   void grids_ended(const Warp& w, const Op* op) const;
   void cluster_completed(const Cluster& cluster, const LastToArrive& last) const;
@@ -113,6 +114,7 @@ class Observation {
   check::Listener& listener_;
   const check::Topic topics_;
   check::Kernel kernel_;
+  mutable std::atomic<std::uint32_t> let_dependents_begin_{0};  // blocks
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Counts>> counts_;
 };

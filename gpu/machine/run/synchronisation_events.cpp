@@ -128,11 +128,13 @@ void Observation::cluster_step(const Warp& w, const Op* op, std::uint32_t mask, 
   listener_.barrier(event);
 }
 
-void Observation::dependents_may_begin(const Warp& w, const Op* op) const {
+void Observation::dependents_may_begin(const Warp& w, const Op* op, bool first) const {
   if (!wants(Topic::barriers)) return;
   check::Barrier event{who(w, w.mask, op)};
   event.kind = check::BarrierKind::grid;
   event.step = check::Barrier::Step::arrive;
+  event.expected = static_cast<std::uint32_t>(grid_.launch->grid.count());
+  event.arrived = first ? ++let_dependents_begin_ : let_dependents_begin_.load();
   listener_.barrier(event);
 }
 
