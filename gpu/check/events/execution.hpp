@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "gpu/async/violation.hpp"
 #include "gpu/check/events/copies.hpp"
 #include "gpu/check/events/synchronisation.hpp"
 
@@ -94,6 +95,8 @@ struct Fault {
   Who who;
   Kind kind = Kind::other;
   std::string_view sentence;  // what is wrong
+  // The broken rule, if it is one of tensor copies.
+  async::Violation rule = async::Violation::none;
   // If `access`: the fault is due to an address. These describe the access of the first lane.
   bool access = false, writes = false;
   Space space = Space::global;

@@ -59,9 +59,11 @@ class BulkRequest {
     return false;
   }
   // Reports an error in a tensor map, or a copy that the map does not allow.
-  bool bad_tensor(FaultKind kind, std::string what) {
+  bool bad_tensor(FaultKind kind, std::string what,
+                  async::Violation rule = async::Violation::none) {
     FaultDetail about;
     about.tensor_map = true;
+    about.rule = rule;
     return fail(kind, std::move(what), about);
   }
   bool aligned(std::uint64_t address, std::uint32_t alignment, Space space, std::string_view what) {
@@ -137,7 +139,8 @@ class BulkRequest {
     if (copy.reduce) return true;
     return bad_tensor(FaultKind::illegal_instruction,
                       fmt::format("tensors of type {} have no .{} reduction",
-                                  async::facts(type).cuda, async::name(form.reduction.operation)));
+                                  async::facts(type).cuda, async::name(form.reduction.operation)),
+                      async::Violation::tensor_no_reduction);
   }
 
   // Calls f(rank) for each destination block until one call returns false.

@@ -98,10 +98,10 @@ bool check_padding(BulkRequest& r, std::uint64_t end, std::uint32_t padding) {
 bool check_rules(BulkRequest& r, async::TensorDirection direction) {
   const auto violation = async::tensor_violation(r.copy.map, r.copy.place, direction);
   if (violation == async::Violation::none) return true;
-  return r.bad_tensor(violation == async::Violation::tensor_shared_alignment
-                          ? FaultKind::misaligned_address
-                          : FaultKind::illegal_instruction,
-                      fmt::format("a tensor copy breaks a rule: {}", async::sentence(violation)));
+  return r.bad_tensor(
+      violation == async::Violation::tensor_shared_alignment ? FaultKind::misaligned_address
+                                                             : FaultKind::illegal_instruction,
+      fmt::format("a tensor copy breaks a rule: {}", async::sentence(violation)), violation);
 }
 
 // Checks the rules and every byte that the copy accesses in global memory. Swizzling is left out:

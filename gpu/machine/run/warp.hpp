@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "gpu/async/violation.hpp"
 #include "gpu/machine/code/code.hpp"
 #include "gpu/machine/code/op.hpp"
 #include "gpu/machine/report/outcome.hpp"
@@ -32,11 +33,12 @@ inline constexpr std::uint32_t all_lanes = 0xffffffff;
 
 // Details of a fault, besides its kind.
 struct FaultDetail {
-  bool access = false, writes = false;     // by the first faulting lane, at `address`
-  ptx::Space space = ptx::Space::generic;  // state space of `address`
-  std::uint64_t address = 0, bytes = 0;    // bytes 0: not known
-  std::uint32_t alignment = 0;             // required, in bytes
-  bool tensor_map = false;                 // it concerns a tensor map or breaks its rules
+  bool access = false, writes = false;             // by the first faulting lane, at `address`
+  ptx::Space space = ptx::Space::generic;          // state space of `address`
+  std::uint64_t address = 0, bytes = 0;            // bytes 0: not known
+  std::uint32_t alignment = 0;                     // required, in bytes
+  bool tensor_map = false;                         // it concerns a tensor map or breaks its rules
+  async::Violation rule = async::Violation::none;  // of tensor copies
 };
 
 // The end of each lane's stack, as an offset in its local memory.

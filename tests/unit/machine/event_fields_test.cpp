@@ -27,11 +27,13 @@ class Kept : public check::Listener {
   };
   void copy_issued(const check::CopyIssued& event) override { copies.emplace_back(event); }
   void prefetched(const check::Prefetch& event) override { prefetches.emplace_back(event); }
+  void faulted(const check::Fault& event) override { rules.push_back(event.rule); }
   void barrier(const check::Barrier& event) override {
     if (event.kind == check::BarrierKind::grid) barriers.push_back(event);
   }
   std::vector<Boxed<check::CopyIssued>> copies;
   std::vector<Boxed<check::Prefetch>> prefetches;
+  std::vector<Violation> rules;
   std::vector<check::Barrier> barriers;
 };
 
@@ -159,6 +161,28 @@ TEST_F(EventFields, ASourceSizeAboveTheCopysSizeIsABrokenRule) {
   EXPECT_EQ(kept.copies[1].breaking, 0b0010'0000u) << "ignore-src";
   EXPECT_EQ(kept.copies[2].violation, Violation::none);
   EXPECT_EQ(kept.copies[2].breaking, 0u);
+}
+
+TEST_F(EventFields, AFaultNamesTheRuleOfTensorCopies) {
+  const std::string load = R"(
+  mbarrier.init.shared.b64 [bar], 1;
+  cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes )",
+                    store = "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group ",
+                    reduce =
+                        "cp.reduce.async.bulk.tensor.2d.global.shared::cta.inc.tile.bulk_group "
+                        "[%d1, {0, 0}], [%r1];";
+  EXPECT_FALSE(run_with(tiled(), load + "[%r1+16], [%d1, {0, 0}], [%r2];").ok());
+  EXPECT_FALSE(run_with(tiled(), load + "[%r1], [%d1, {0, 0}], [%r2+4];").ok());
+  EXPECT_FALSE(run_with(tiled(), store + "[%d1, {-4, 0}], [%r1];").ok());
+  EXPECT_FALSE(run_with(tiled(), reduce).ok());
+  EXPECT_FALSE(run_with(im2col(), R"(
+  mbarrier.init.shared.b64 [bar], 1;
+  cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1], [%d1, {0, 9, 0}], [%r2], {%h1};)")
+                   .ok());
+  EXPECT_THAT(kept.rules,
+              testing::ElementsAre(Violation::tensor_shared_alignment, Violation::none,
+                                   Violation::tensor_negative_store, Violation::tensor_no_reduction,
+                                   Violation::tensor_start_outside));
 }
 
 TEST_F(EventFields, BlocksThatLetDependentGridsBeginAreCounted) {
