@@ -33,7 +33,6 @@ std::string launched_by(const Child& child) {
 }
 
 void report(const Child& child, std::uint64_t stream, check::Listener* listener) {
-  if (!listener || !check::has(listener->topics(), check::Topic::host)) return;
   const Transfer& t = child.transfer;
   const LaunchOrigin& origin = child.launch.origin;
   check::HostAccess event;
@@ -63,7 +62,7 @@ void move_row(const Transfer& t, std::uint64_t slice, std::uint64_t row) {
 }
 
 // `parent`: the launch whose kernel requested it, or one of its ancestors.
-Outcome transfer(const Child& child, const Launch& parent, const Options& options) {
+Outcome transfer(const Child& child, const Launch& parent, const RunGrid& how) {
   const Transfer& t = child.transfer;
   if (t.bytes == 0) return {};
   // The memory may have been released since the request was checked.
@@ -73,7 +72,8 @@ Outcome transfer(const Child& child, const Launch& parent, const Options& option
             fmt::format("illegal memory access: a kernel's {} uses memory that has been freed: to "
                         "{:#x}, from {:#x}\n",
                         t.fills ? "fill" : "copy", t.destination, t.source)};
-  report(child, parent.stream, options.listener);
+  if (check::has(how.topics, check::Topic::host))
+    report(child, parent.stream, how.options.listener);
   for (std::uint64_t slice = 0; slice < t.slices; ++slice)
     for (std::uint64_t row = 0; row < t.rows; ++row) move_row(t, slice, row);
   return {};
@@ -96,8 +96,8 @@ bool cancelled(const Launch& launch) { return launch.cancel && launch.cancel->lo
 
 Outcome run_child(const Child& child, const Launch& parent, const RunGrid& how,
                   std::vector<Child>& tails) {
-  Outcome outcome = child.launch.kernel ? how.run(child.launch, how, tails)
-                                        : transfer(child, parent, how.options);
+  Outcome outcome =
+      child.launch.kernel ? how.run(child.launch, how, tails) : transfer(child, parent, how);
   if (outcome.ok()) return outcome;
   outcome.report += launched_by(child);
   if (outcome.launch == 0) outcome.launch = child.number();

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "gpu/check/listener.hpp"
 #include "gpu/machine/children/parent.hpp"
 #include "gpu/machine/run/block.hpp"
 
@@ -18,6 +19,7 @@ namespace inflight::machine {
 struct RunGrid {
   const Limits& limits;
   const Options& options;
+  const check::Topic topics;  // of the listener, for the launch and what it launches
   const std::function<void(std::string_view)>& print;
   Outcome (*run)(const Launch&, const RunGrid&, std::vector<Child>& tails);
 };

@@ -184,7 +184,7 @@ Outcome GridRun::prepare() {
   grid_.launch = &launch_;
   grid_.limits = &limits;
   grid_.options = &options;
-  if (options.listener) grid_.topics = options.listener->topics();
+  grid_.topics = how_.topics;
   grid_.print = &how_.print;
   grid_.memory = &kernel.program->memory();
   grid_.device = kernel.program->device();
@@ -283,18 +283,22 @@ Outcome run_grid(const Launch& launch, const RunGrid& how, std::vector<Child>& t
   return run.run(tails);
 }
 
+check::Topic topics_of(const Options& options) {
+  return options.listener ? options.listener->topics() : check::Topic::none;
+}
+
 }  // namespace
 
 Outcome run(const Launch& launch, const Limits& limits, const Options& options,
             const std::function<void(std::string_view)>& print) {
-  return run_with_tails(launch, {limits, options, print, run_grid});
+  return run_with_tails(launch, {limits, options, topics_of(options), print, run_grid});
 }
 
 class PreparedLaunch::Parts {
  public:
   Parts(const Launch& launch, const Limits& limits, const Options& options,
         const std::function<void(std::string_view)>& print)
-      : how{limits, options, print, run_grid}, run(launch, how) {}
+      : how{limits, options, topics_of(options), print, run_grid}, run(launch, how) {}
   const RunGrid how;
   GridRun run;
 };

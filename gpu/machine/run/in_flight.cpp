@@ -3,11 +3,22 @@
 
 #include "gpu/machine/run/advice.hpp"
 #include "gpu/machine/run/mbarriers.hpp"
+#include "gpu/machine/run/observation.hpp"
 
 namespace inflight::machine {
+namespace {
+
+// Whether a listener wants any event of copies and arrivals.
+bool is_observed(const Grid& grid) {
+  using check::Topic;
+  return grid.observation &&
+         grid.observation->wants(Topic::copies | Topic::mbarriers | Topic::counts);
+}
+
+}  // namespace
 
 InFlight::InFlight(Cluster& cluster)
-    : Observer(cluster.grid->observation != nullptr),
+    : Observer(is_observed(*cluster.grid)),
       ledger(cluster.grid->options->timing, *this,
              static_cast<std::uint32_t>(cluster.blocks.size())),
       cluster_(cluster) {

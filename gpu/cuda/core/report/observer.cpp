@@ -19,6 +19,7 @@ namespace inflight::cuda {
 namespace {
 
 std::atomic<check::Listener*> chosen{nullptr};
+std::atomic<check::Topic> chosen_topics{check::Topic::none};
 
 trace::Stats* stats() {
   const Settings& chosen = settings();
@@ -53,7 +54,16 @@ check::Listener* observer() {
   return other ? other : of_settings();
 }
 
-void observe_with(check::Listener* listener) { chosen.store(listener, std::memory_order_release); }
+check::Topic observed_topics() {
+  if (chosen.load(std::memory_order_acquire)) return chosen_topics.load(std::memory_order_relaxed);
+  static const check::Topic topics = of_settings() ? of_settings()->topics() : check::Topic::none;
+  return topics;
+}
+
+void observe_with(check::Listener* listener) {
+  if (listener) chosen_topics.store(listener->topics(), std::memory_order_relaxed);
+  chosen.store(listener, std::memory_order_release);
+}
 
 void report_observed() {
   if (!stats()) return;
