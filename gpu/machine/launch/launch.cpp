@@ -38,8 +38,9 @@ unsigned workers_of(const Options& options, std::uint64_t clusters) {
 // The form of the code that the launch runs.
 CodeForm form_of(const Launch& launch, check::Topic topics) {
   using check::Topic;
-  constexpr Topic synchronisation = Topic::fences | Topic::barriers | Topic::collectives |
-                                    Topic::waits | Topic::hangs | Topic::multiplies;
+  constexpr Topic synchronisation = Topic::fences | Topic::barriers | Topic::mbarriers |
+                                    Topic::collectives | Topic::waits | Topic::hangs |
+                                    Topic::multiplies;
   return {.executed = check::has(topics, Topic::instructions),
           .accessed = check::has(topics, Topic::accesses),
           .parameters = check::has(topics, Topic::parameters),

@@ -158,5 +158,28 @@ TEST(Topics, EachAloneIsToldAllOfItsOwnEventsAndNoOthers) {
   }
 }
 
+class TopicsOfMbarriers : public EventRunner {};
+
+// Nothing uses the answers, so the threads cannot know them, whatever else a listener wants.
+TEST_F(TopicsOfMbarriers, AnUnusedAnswerIsToldAsFalse) {
+  for (const Topic others : {Topic::none, Topic::waits, Topic::fences, Topic::copies}) {
+    const auto lines = events(Topic::mbarriers | others, {.block = {1, 1, 1}}, R"(
+  .reg .b64 %t;
+  mov.u32 %r1, bar;
+  mbarrier.init.shared.b64 [%r1], 1;
+  mbarrier.arrive.shared.b64 %t, [%r1];
+  mbarrier.test_wait.shared.b64 %p1, [%r1], %t;
+  mbarrier.try_wait.parity.shared.b64 %p1, [%r1], 0;)",
+                              ".shared .align 8 .b64 bar;");
+    unsigned tests = 0;
+    for (const std::string& line : lines) {
+      if (line.find("_wait") == std::string::npos) continue;
+      ++tests;
+      EXPECT_EQ(line.find("done"), std::string::npos) << line;
+    }
+    EXPECT_EQ(tests, 2u) << fmt::format("{}", fmt::join(lines, "\n"));
+  }
+}
+
 }  // namespace
 }  // namespace inflight::machine
