@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "gpu/machine/builtins/builtins.hpp"
 #include "gpu/machine/decode/table.hpp"
@@ -142,6 +143,9 @@ void Decoder::instruction(std::uint32_t index) {
     emit_observing(lo);
   }
   translate(what);
+  if (builder_.form.accessed && !builder_.refused() &&
+      !reports_access(what, function_, std::span(builder_.code->ops).subspan(first.next)))
+    builder_.refuse(*what.text, "its access would not be reported to listeners");
   if (!builder_.refused()) return;
   builder_.set_guarded(own_lanes);
   builder_.stop_at(first);

@@ -37,9 +37,9 @@ bool is_reported_before(const Lowering& lo, const MemoryOperand& m) {
 }
 
 // Whether this is an `st` to global or shared memory. observe_access reports it with its values.
-bool is_shared_store(const Lowering& lo, const MemoryOperand& m) {
+bool is_shared_store(const Instruction& in, const MemoryOperand& m) {
   const check::Space space = check_space(m.space);
-  return lo.what.opcode == ptx::Opcode::st && m.role == MemoryOperand::Role::store &&
+  return in.opcode == ptx::Opcode::st && m.role == MemoryOperand::Role::store &&
          (space == check::Space::global || space == check::Space::shared);
 }
 
@@ -86,7 +86,7 @@ void emit_observing(Lowering& lo) {
   if (!form.accessed) return;
   for (std::size_t i = 0; i < lo.what.memory.size(); ++i)
     if (const MemoryOperand& m = lo.what.memory[i];
-        is_reported_before(lo, m) && !is_shared_store(lo, m))
+        is_reported_before(lo, m) && !is_shared_store(lo.what, m))
       lo.address(lo.operands[m.operand],
                  emit_reporter(lo, may_be_noted(lo, m) ? report_shared_read : report_accessed, i));
 }
@@ -101,12 +101,23 @@ void observe_lanes(Lowering& lo, Ref addresses) {
 void observe_access(Lowering& lo, Op& op, unsigned value_bytes) {
   const MemoryOperand* const access = observed_access(lo.what, lo.function);
   if (!lo.form().accessed || !access) return;
-  const bool store = is_plain(*access) && is_shared_store(lo, *access);
+  const bool store = is_plain(*access) && is_shared_store(lo.what, *access);
   if (is_plain(*access) && !store) return;
   if (!op.inner) op.inner = op.run;
   op.run = store ? report_store : report_strong;
   const bool one = op.count <= 1 && value_bytes <= 8;
   op.detail = static_cast<std::uint16_t>(store || one ? value_bytes : 0);
+}
+
+bool reports_access(const Instruction& in, const ptx::Function& function, std::span<const Op> ops) {
+  const MemoryOperand* const access = observed_access(in, function);
+  if (!access) return true;
+  const auto has = [&](Handler reporter) {
+    return std::ranges::any_of(ops, [&](const Op& op) { return op.run == reporter; });
+  };
+  if (!is_plain(*access)) return has(report_strong);
+  if (access->strided) return has(report_accessed);
+  return !is_shared_store(in, *access) || has(report_store);
 }
 
 }  // namespace inflight::machine

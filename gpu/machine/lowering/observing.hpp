@@ -1,7 +1,10 @@
 // Ops that report single instructions and accesses to a launch's listener. Only code decoded for a
 // listener has them.
 #pragma once
+#include <span>
+
 #include "gpu/machine/code/op.hpp"
+#include "gpu/machine/instruction/instruction.hpp"
 
 namespace inflight::machine {
 
@@ -15,5 +18,8 @@ void emit_observing(Lowering& lo);
 void observe_access(Lowering& lo, Op& op, unsigned value_bytes);
 // Emits the report of a weak access to a matrix with strided lines. `addresses`: 64 bits a lane.
 void observe_lanes(Lowering& lo, Ref addresses);
+// Whether `ops`, the code of an instruction in a form that reports accesses, report an access that
+// its family must report by one of these two.
+bool reports_access(const Instruction& in, const ptx::Function& function, std::span<const Op> ops);
 
 }  // namespace inflight::machine
