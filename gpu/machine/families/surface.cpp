@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <mutex>
 
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/texture_lanes.hpp"
+#include "gpu/machine/run/access_events.hpp"
 #include "gpu/machine/run/each_lane.hpp"
+#include "gpu/machine/run/observation.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -152,6 +155,10 @@ const Op* run_reduce(Warp& w, const Op* op) {
   const SurfaceUse& use = use_of<SurfaceUse>(op);
   Places places;
   if (!find_places(w, op, use, places)) return nullptr;
+  std::unique_lock<std::mutex> lock;
+  if (const Observation* const to = w.block->grid->observation;
+      to && to->wants(check::Topic::accesses))
+    lock = in_strong_order();
   note(w, op, use, places);
   const bool formatted = use.access.formatted;
   if (use.type == Type::u64)

@@ -9,6 +9,7 @@
 
 #include "gpu/machine/instruction/comparisons.hpp"
 #include "gpu/machine/instruction/observed_access.hpp"
+#include "gpu/machine/memory/strong_order.hpp"
 #include "gpu/machine/run/access.hpp"
 #include "gpu/machine/run/cluster.hpp"
 #include "gpu/machine/run/decision.hpp"
@@ -180,6 +181,8 @@ void widen(const Warp& w, Ref ref, unsigned bytes, unsigned kept, std::uint64_t 
 
 }  // namespace
 
+std::unique_lock<std::mutex> in_strong_order() { return std::unique_lock(strong_order()); }
+
 const Op* report_executed(Warp& w, const Op* op) {
   const std::uint32_t mask = observed_lanes(w, op);
   if (mask == 0) return op + 1;
@@ -307,11 +310,9 @@ const Op* report_strong(Warp& w, const Op* op) {
     values.wrote = wrote;
   }
   if (bytes && swap) widen(w, op->b, bytes, info.bytes, compared);
-  // Listeners see strong accesses to one location in the order in which they happen.
-  static std::mutex in_order;
   std::unique_lock<std::mutex> lock;
   if (info.space == Space::global || info.space == Space::generic)
-    lock = std::unique_lock(in_order);
+    lock = std::unique_lock(strong_order());
   check::UndefinedBytes undefined;
   const bool loads = info.role == MemoryOperand::Role::load;
   if ((loads || store) && w.block->grid->observation->wants(check::Topic::undefined))

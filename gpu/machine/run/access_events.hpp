@@ -1,5 +1,7 @@
 // Handlers of observing ops, which only code decoded for a listener has.
 #pragma once
+#include <mutex>
+
 #include "gpu/machine/code/op.hpp"
 
 namespace inflight::machine {
@@ -19,5 +21,7 @@ const Op* report_shared_read(Warp& w, const Op* op);
 // known.
 const Op* report_store(Warp& w, const Op* op);
 const Op* report_strong(Warp& w, const Op* op);
+// Holds strong_order(), for a family that performs and reports a strong access itself.
+std::unique_lock<std::mutex> in_strong_order();
 
 }  // namespace inflight::machine

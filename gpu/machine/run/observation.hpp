@@ -85,7 +85,8 @@ class Observation {
                           std::uint64_t bytes) const;
   // A thread launches kernel, copy or fill number `child`.
   void child_launched(const Warp& w, const Op* op, int lane, std::uint64_t child) const;
-  // Lanes read or write texels, `bytes` each, at addresses in global memory.
+  // Lanes read or write texels, `bytes` each, at addresses in global memory. The caller performs a
+  // reduction under strong_order(), and reports it there.
   void accessed_texels(const Warp& w, const Op* op, std::uint32_t mask,
                        std::uint64_t (&addresses)[lanes], std::uint32_t bytes,
                        check::Access::Kind kind) const;

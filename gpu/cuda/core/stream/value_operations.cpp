@@ -11,6 +11,7 @@
 #include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
+#include "gpu/machine/memory/strong_order.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -120,8 +121,12 @@ bool perform(const Operation& o, Stream& stream) {
     return false;
   }
   using Kind = check::StreamEdge::Kind;
-  if (waits(o)) observe_edge(Kind::value_wait, stream, Stream::work_now(), o.memory);
-  if (writes(o)) {
+  if (waits(o) && observes(check::Topic::host)) {
+    // The kernel whose store ended the wait has then reported it.
+    { const std::lock_guard reported(machine::strong_order()); }
+    observe_edge(Kind::value_wait, stream, Stream::work_now(), o.memory);
+  }
+  if (writes(o)) {  // reported before anybody can see the value
     observe_edge(Kind::value_write, stream, Stream::work_now(), o.memory);
     width(o) == 4 ? put<std::uint32_t>(o) : put<std::uint64_t>(o);
   }

@@ -202,13 +202,14 @@ struct Perform {
     const BusyTime::Span running(stream.device().kernels), accessing(stream.device().accesses);
     work.body(Touch(work.call, stream));
   }
+  // Reported before anybody can see that the event is reached.
   void operator()(const RecordWork& work) const {
+    observe_edge(check::StreamEdge::Kind::event_record, stream, Stream::work_now(),
+                 address_of(work.event.get()));
     if (work.recording)
       work.recording->reach();
     else
       work.event->mark();
-    observe_edge(check::StreamEdge::Kind::event_record, stream, Stream::work_now(),
-                 address_of(work.event.get()));
   }
   void operator()(const WaitWork& work) const {
     if (work.recording)
