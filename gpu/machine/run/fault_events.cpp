@@ -1,6 +1,7 @@
 // Events of faults: the kind of mistake and the memory concerned.
 #include "gpu/machine/instruction/instruction.hpp"
 #include "gpu/machine/instruction/observed_access.hpp"
+#include "gpu/machine/link/allocation_events.hpp"
 #include "gpu/machine/run/access.hpp"
 #include "gpu/machine/run/cluster.hpp"
 #include "gpu/machine/run/observation.hpp"
@@ -47,12 +48,6 @@ Kind kind_of(const Warp& w, const Op* op, FaultKind kind, const FaultDetail& abo
       return Kind::other;
   }
 }
-
-// In the order of AllocationKind.
-constexpr check::Allocation::Kind kinds[] = {
-    check::Allocation::Kind::device,   check::Allocation::Kind::managed,
-    check::Allocation::Kind::host,     check::Allocation::Kind::variable,
-    check::Allocation::Kind::constant, check::Allocation::Kind::heap};
 
 // The whole memory of a space that a thread, block or kernel has.
 check::Allocation whole(const Warp& w, check::Space space) {
@@ -108,7 +103,7 @@ void Observation::faulted(const Warp& w, const Op* op, FaultKind kind, std::uint
                (found = grid_.memory->nearest(event.address))) {
       event.nearest.step =
           found->live ? check::Allocation::Step::made : check::Allocation::Step::released;
-      event.nearest.kind = kinds[static_cast<std::size_t>(found->kind)];
+      event.nearest.kind = event_kind(found->kind);
       event.nearest.device = found->device;
       event.nearest.address = found->base, event.nearest.bytes = found->size;
       event.nearest.name = found->name;

@@ -80,7 +80,7 @@ class WorkQueue {
   bool all_wait() const { return waited_ != 0 && waited_ >= suspended_count(); }
   void forget_waiting() { waited_ = 0; }
 
-  // With a listener: when the worker's turn began, in nanoseconds; 0: it is in none.
+  // With a listener to hangs: when the worker's turn began, in nanoseconds; 0: it is in none.
   std::int64_t ask_at = 0;  // when its worker next asks the listener whether all only poll
   void turn(std::int64_t began) { turn_.store(began, std::memory_order_relaxed); }
 

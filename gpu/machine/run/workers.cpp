@@ -74,6 +74,11 @@ class IdleBackoff {
   std::size_t idle_ = 0;
 };
 
+// Does a listener want to know of threads that only poll?
+bool is_watched(const Grid& grid) {
+  return grid.observation && grid.observation->wants(check::Topic::hangs);
+}
+
 void run_clusters(Clusters& clusters, unsigned place) {
   Grid& grid = clusters.grid();
   WorkQueue* const joined = clusters.join(place);
@@ -83,6 +88,7 @@ void run_clusters(Clusters& clusters, unsigned place) {
   IdleBackoff backoff;
   SpareClusters spare(grid);
   std::uint64_t ended = 0;  // clusters, not yet reported
+  const bool watched = is_watched(grid);
   while (!grid.stop.load(std::memory_order_relaxed)) {
     auto ticket = clusters.take(queue);
     if (!ticket) break;
@@ -91,11 +97,11 @@ void run_clusters(Clusters& clusters, unsigned place) {
       cluster = spare.take();
       cluster->start(ticket.fresh);
     }
-    if (grid.observation) queue.turn(host_time());
+    if (watched) queue.turn(host_time());
     Prerequisites* const in_front = grid.launch->prerequisites;
     const bool held = in_front && cluster->held();
     const bool done = cluster->run(*worker, turn) == Cluster::State::done;
-    if (grid.observation) clusters.took_turn(queue, *cluster, done);
+    if (watched) clusters.took_turn(queue, *cluster, done);
     if (!done || grid.stop.load(std::memory_order_relaxed)) {
       const bool still_held = held && cluster->held();
       // What its threads poll may be written by grids that they have launched.
@@ -134,7 +140,7 @@ Clusters::Clusters(Grid& grid, std::uint64_t total, std::uint64_t resident_limit
       bounded_(resident_limit < total),
       queues_(workers),
       remaining_(total + 1),
-      progressed_(grid.observation ? host_time() : 0),
+      progressed_(is_watched(grid) ? host_time() : 0),
       moved_(progressed_.load(std::memory_order_relaxed)) {
   if (workers == 1 || !without_waiting(grid)) return;
   first_length_ = WorkQueue::good_length(1, most_cycles(grid));

@@ -40,7 +40,7 @@ class Clusters {
   std::uint64_t blocks() const { return total_ * size(); }
   unsigned workers() const { return queues_.size(); }
   Grid& grid() const { return grid_; }
-  // Called after each turn of a cluster, `done` or not, if there is a listener. Asks the listener
+  // Called after each turn of a cluster, `done` or not, for a listener to hangs. Asks the listener
   // whether anything but polling can still happen, and ends the launch if not.
   void took_turn(WorkQueue& queue, const Cluster& cluster, bool done);
   // Counts clusters that have ended. Workers report several at once, because all write there.

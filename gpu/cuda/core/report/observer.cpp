@@ -12,6 +12,7 @@
 #include "gpu/cuda/core/report/checking.hpp"
 #include "gpu/cuda/core/stream/library_work.hpp"
 #include "gpu/cuda/core/watch/watch.hpp"
+#include "gpu/machine/link/allocation_events.hpp"
 #include "gpu/trace/stats.hpp"
 
 namespace inflight::cuda {
@@ -187,13 +188,9 @@ void observe_region(const Stream& stream, std::string_view call, const Region& r
 
 void observe_memory(const machine::Allocation& allocation, bool made) {
   made ? watch::made(allocation) : watch::released(allocation);
-  using Kind = check::Allocation::Kind;
-  // In AllocationKind's order.
-  constexpr Kind kinds[] = {Kind::device,   Kind::managed,  Kind::host,
-                            Kind::variable, Kind::constant, Kind::heap};
-  const Kind kind = kinds[static_cast<int>(allocation.kind)];
+  const check::Allocation::Kind kind = machine::event_kind(allocation.kind);
   // Kernels report heap memory themselves, together with the thread.
-  if (kind == Kind::heap || !observes(check::Topic::allocations)) return;
+  if (kind == check::Allocation::Kind::heap || !observes(check::Topic::allocations)) return;
   check::Allocation event;
   event.step = made ? check::Allocation::Step::made : check::Allocation::Step::released;
   event.kind = kind;
