@@ -39,10 +39,11 @@ struct alignas(64) Op {
   };
   Ref guard = no_ref;             // @p: the predicate
   std::uint32_t extra = 0;        // index in Code::extra of the first further operand
-  std::uint32_t instruction = 0;  // index in Function::body of the instruction
+  std::uint32_t instruction : 27 = 0;  // index in Function::body of the instruction
+  std::uint32_t marks : 5 = 0;         // see below
   std::uint8_t flags = 0;         // see below
-  std::uint8_t count = 0;         // vector elements, list length, ...: each family defines it
-  std::uint16_t detail = 0;       // each family defines it
+  std::uint8_t count = 0;         // vector elements, list length, ...: only its family reads it
+  std::uint16_t detail = 0;       // only its family reads it
 
   static constexpr std::uint8_t guard_negated = 1;
   static constexpr std::uint8_t negate_a = 2;  // predicate operands written `!p`
@@ -53,6 +54,14 @@ struct alignas(64) Op {
       32;  // volatile, relaxed, acquire...: may be a poll, see Warp::poll
   // A second address: its register is d, its offset `extra`.
   static constexpr std::uint8_t second_address_64 = 64;
+
+  // Marks: what an op is, whichever handler executes it.
+  static constexpr std::uint32_t begins = 1;    // the first op of its instruction
+  static constexpr std::uint32_t reports = 2;   // it only reports to a listener
+  static constexpr std::uint32_t wraps = 4;     // it reports, and Op::inner executes
+  static constexpr std::uint32_t diverts = 8;   // a branch or jump, or it may end the turn
+  static constexpr std::uint32_t refuses = 16;  // the instruction is not supported
+  bool is(std::uint32_t mark) const { return (marks & mark) != 0; }
 };
 static_assert(sizeof(Op) == 64);
 

@@ -113,7 +113,7 @@ void Decoder::begin_endless(const BasicBlock& block) {
 void Decoder::jump_to(std::uint32_t block) {
   builder_.set_guarded(false);
   fixups_.push_back({builder_.next_op(), block});
-  builder_.emit(&run_jump);
+  builder_.emit(&run_jump, Op::diverts);
 }
 
 void Decoder::instruction(std::uint32_t index) {
@@ -126,7 +126,7 @@ void Decoder::instruction(std::uint32_t index) {
                                     : waits_for_thread_copies(what)          ? &run_copy_wait
                                     : lets_others_wait                       ? &run_mbarrier_wait
                                                                              : nullptr) {
-    builder_.emit(yield_handler);
+    builder_.emit(yield_handler, Op::diverts);
     counting_.meet();
   }
   // A guarded branch executes for all lanes. Other guarded instructions execute for the lanes whose
@@ -168,12 +168,12 @@ void Decoder::translate(const Instruction& what) {
   }
   // Lanes whose guard is false branch around the instruction and reconverge after it.
   const std::uint32_t around = builder_.next_op();
-  builder_.guard(builder_.emit(&run_branch), {what.guard.reg, !what.guard.negated});
+  builder_.guard(builder_.emit(&run_branch, Op::diverts), {what.guard.reg, !what.guard.negated});
   lower(what);
   if (builder_.refused()) return;
   // A jump to the next op is where they reconverge. patch() turns op indices into pointers.
   const std::uint32_t meet = builder_.next_op();
-  builder_.emit(&run_jump).imm = meet + 1;
+  builder_.emit(&run_jump, Op::diverts).imm = meet + 1;
   builder_.code->ops[around].imm = meet + 1;
   meets_.push_back(around);
   meets_.push_back(meet);
@@ -184,7 +184,7 @@ void Decoder::branch(const Instruction& what) {
   if (operands.empty() || operands[0].kind != Kind::label)
     return builder_.refuse(*what.text, "the target must be a label");
   fixups_.push_back({builder_.next_op(), flow_.block_of[operands[0].index]});
-  Op& op = builder_.emit(what.guard ? &run_branch : &run_jump);
+  Op& op = builder_.emit(what.guard ? &run_branch : &run_jump, Op::diverts);
   if (what.guard) builder_.guard(op, what.guard);
 }
 

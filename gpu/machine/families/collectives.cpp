@@ -326,7 +326,7 @@ bool lower_collective(Lowering& lo, const Row& row) {
   op.extra = members;
   op.detail = made.detail;
   op.flags |= made.flags;
-  if (lo.form().synchronised) op.inner = op.run, op.run = run_observed;
+  if (lo.form().synchronised) op.inner = op.run, op.run = run_observed, op.marks |= Op::wraps;
   return true;
 }
 

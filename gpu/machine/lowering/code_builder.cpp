@@ -58,7 +58,7 @@ void CodeBuilder::refuse(const ptx::Instruction& in, std::string_view why) {
 void CodeBuilder::stop_at(const Mark& first) {
   code->ops.resize(first.next);
   paid_ = first.paid;
-  emit(&run_unsupported).extra = refusal_;
+  emit(&run_unsupported, Op::refuses).extra = refusal_;
 }
 
 Ref CodeBuilder::constant(std::uint64_t bits, unsigned bytes) {
@@ -85,15 +85,18 @@ bool CodeBuilder::is_entry_parameter(std::uint32_t variable, std::uint32_t& offs
 
 void CodeBuilder::begin(std::uint32_t instruction, bool guarded) {
   instruction_ = instruction;
+  begin_ = next_op();
   guarded_ = guarded;
   refusal_ = none;
   scratch_used_ = 0;
 }
 
-Op& CodeBuilder::emit(Handler handler) {
+Op& CodeBuilder::emit(Handler handler, std::uint32_t marks) {
+  if (next_op() == begin_) marks |= Op::begins;
   Op& op = code->ops.emplace_back();
   op.run = handler;
   op.instruction = instruction_;
+  op.marks = marks;
   if (instruction_ < description.body.size()) op.what = &description.body[instruction_];
   if (guarded_) {
     op.run = &run_guarded;

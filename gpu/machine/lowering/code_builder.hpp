@@ -32,7 +32,8 @@ class CodeBuilder {
   // Following ops belong to `instruction`. If `guarded`, they execute for the lanes of its guard.
   void begin(std::uint32_t instruction, bool guarded);
   void set_guarded(bool guarded) { guarded_ = guarded; }
-  Op& emit(Handler handler);  // the reference holds until the next emit()
+  // The reference holds until the next emit().
+  Op& emit(Handler handler, std::uint32_t marks = 0);
   void guard(Op& op, const Guard& guard) const;
   // The last op emitted reads a clock. Otherwise only jumps charge a slice for ops, so it charges
   // for those before it, and the clock includes them.
@@ -65,6 +66,7 @@ class CodeBuilder {
   LocalLayout locals_;
   bool guarded_ = false;
   std::uint32_t instruction_ = 0;
+  std::uint32_t begin_ = 0;  // its first op
   std::uint32_t paid_ = 0;  // ops before this one have been charged for
   static constexpr std::uint32_t none = ~0u;
   std::uint32_t refusal_ = none;  // the instruction's index in Code::refusals

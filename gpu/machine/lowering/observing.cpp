@@ -17,6 +17,7 @@ Op& emit_reporter(Lowering& lo, Handler handler, std::size_t extra) {
   Op& op = lo.emit(handler);
   op.run = handler;
   op.inner = nullptr;
+  op.marks |= Op::reports;
   op.extra = static_cast<std::uint32_t>(extra);
   return op;
 }

@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "gpu/machine/instruction/fidelity.hpp"
-#include "gpu/machine/run/control.hpp"
 #include "gpu/machine/run/observation.hpp"
 
 namespace inflight::machine {
@@ -13,7 +12,7 @@ namespace {
 std::vector<bool> refused_in(const Code& code) {
   std::vector<bool> refused(code.function->body.size());
   for (const Op& op : code.ops)
-    if (op.run == &run_unsupported || op.inner == &run_unsupported) refused[op.instruction] = true;
+    if (op.is(Op::refuses)) refused[op.instruction] = true;
   return refused;
 }
 

@@ -5,9 +5,7 @@
 #include <bit>
 #include <cstring>
 
-#include "gpu/machine/run/access_events.hpp"
 #include "gpu/machine/run/block.hpp"
-#include "gpu/machine/run/control.hpp"
 #include "gpu/machine/run/observation.hpp"
 #include "gpu/machine/run/undefined_steps.hpp"
 #include "gpu/machine/run/warpgroup_events.hpp"
@@ -87,10 +85,6 @@ unsigned part_of(UndefinedRegisters& u, const Instruction& what) {
     part = std::max(part, unsigned{u.part[use.reg]});
   }
   return std::max(part, 1u);
-}
-
-bool begins(const Frame& frame, const Op* op) {
-  return op == frame.code->ops.data() || op[-1].instruction != op->instruction;
 }
 
 // The active lanes whose member mask at the collective is that of the first lane of `rest`.
@@ -202,7 +196,7 @@ void check_uses(Warp& w, UndefinedRegisters& u, const Op* op, const Instruction&
 
 // For an instruction that does more than compute: what it writes is defined.
 const Op* run_apart(Warp& w, UndefinedRegisters& u, const Op* op, const Instruction& what) {
-  if (begins(*w.frame, op)) check_uses(w, u, op, what);
+  if (op->is(Op::begins)) check_uses(w, u, op, what);
   const std::uint32_t mask = executing(w, what);
   const bool comes_back = what.control == Control::next || what.control == Control::meet ||
                           what.control == Control::wait;
@@ -215,8 +209,6 @@ const Op* run_apart(Warp& w, UndefinedRegisters& u, const Op* op, const Instruct
 
 void run_variants(Warp& w, UndefinedRegisters& u, const Op* op, const Instruction& what,
                   std::uint32_t carry_before) {
-  // A collective's op is wrapped by one that reports it: run the inner op only.
-  const bool reports = what.as<CollectiveUse>() && op->inner && op->run != run_guarded;
   const bool grouped = what.as<CollectiveUse>() && what.control == Control::meet &&
                        op->extra != no_ref && group_of(w, op, w.mask) != w.mask;
   const std::uint32_t carry = w.carry;
@@ -226,7 +218,7 @@ void run_variants(Warp& w, UndefinedRegisters& u, const Op* op, const Instructio
     for (std::uint32_t rest = w.mask; rest != 0;) {
       const std::uint32_t group = grouped ? group_of(w, op, rest) : rest;
       if (grouped) w.mask = group, w.whole = false;
-      (reports ? op->inner : op->run)(w, op);
+      (op->is(Op::wraps) ? op->inner : op->run)(w, op);
       rest &= ~group;
     }
     u.carry[v] = w.carry;
@@ -236,7 +228,7 @@ void run_variants(Warp& w, UndefinedRegisters& u, const Op* op, const Instructio
 
 // For an instruction that computes: runs on the variants too.
 const Op* run_computing(Warp& w, UndefinedRegisters& u, const Op* op, const Instruction& what) {
-  const bool first = begins(*w.frame, op);
+  const bool first = op->is(Op::begins);
   if (first && what.guard && what.diverts()) decide(w, u, op, what.guard.reg, w.mask, How::branch);
   if (goes_elsewhere(op)) return op->run(w, op);
   if (!is_complete(w, op, what)) return run_apart(w, u, op, what);
@@ -264,11 +256,11 @@ const Op* run_computing(Warp& w, UndefinedRegisters& u, const Op* op, const Inst
 }  // namespace
 
 bool is_reporter(const Op* op) {
-  return op->run == report_executed || op->run == report_active || op->run == report_touched;
+  return op->is(Op::reports);
 }
 
 bool goes_elsewhere(const Op* op) {
-  return op->run == run_branch || op->run == run_jump || op->run == run_phase;
+  return op->is(Op::diverts);
 }
 
 std::uint32_t executing(const Warp& w, const Instruction& what) {
@@ -306,7 +298,7 @@ const Op* follow_one(Warp& w, const Op* op) {
   const std::shared_ptr<UndefinedRegisters> u = w.frame->undefined;
   if (!u || (u->count == 0 && u->carry_origin == 0)) return op->run(w, op);
   const Instruction& what = instruction_at(*w.frame, op);
-  if (u->expected != op || begins(*w.frame, op)) take_inputs(*u, what);
+  if (u->expected != op || op->is(Op::begins)) take_inputs(*u, what);
   if (u->following == 0 && !writes_undefined(*u, what)) return op->run(w, op);
   return u->following != 0 && computes(what) ? run_computing(w, *u, op, what)
                                              : run_apart(w, *u, op, what);
