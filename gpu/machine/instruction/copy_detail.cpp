@@ -102,6 +102,15 @@ Detail async_store_use(const ptx::Function&, const ptx::Instruction& in) {
   return out;
 }
 
+Detail cancel_use(const ptx::Function&, const ptx::Instruction& in) {
+  CopyUse out;
+  out.of = CopyUse::Of::values;
+  out.bytes = 16;
+  out.multicast = in.mods.has(Mod::multicast_cluster_all);
+  out.own_only = !out.multicast;
+  return out;
+}
+
 std::optional<TensorType> element_type_of(Type type) {
   for (const auto& each : element_types)
     if (type == each.ptx) return each.type;

@@ -233,6 +233,8 @@ class Describer {
           if (auto* m = add(operands, brackets, Role::tensor_map, Space::generic, map_bytes))
             m->proxy = Proxy::tensormap;
         break;
+      case MemoryRole::texture:
+      case MemoryRole::tensor_memory:
       case MemoryRole::none:
         break;
     }

@@ -45,21 +45,24 @@ enum class Control : std::uint8_t {
   ret,
   exit,
   fault,  // nowhere: the kernel ends
-  meet,   // to the next instruction, once other lanes of the warp have arrived
-  wait,   // to the next instruction, once an event has happened
+  // To the next instruction. With the two below, lanes may park at the instruction before.
+  meet,  // once other lanes of the warp have arrived
+  wait,  // once an event has happened, or at a barrier
 };
 
 // What the instruction does with memory.
 enum class MemoryRole : std::uint8_t {
-  none,
+  none,  // it has no operand in brackets
   load,
   store,
-  atomic,      // reads and writes, and returns the old value
-  reduction,   // reads and writes
-  copy,        // moves bytes asynchronously
-  mbarrier,    // works on an mbarrier
-  tensor_map,  // writes a tensor map
-  advice,      // names memory and touches none
+  atomic,         // reads and writes, and returns the old value
+  reduction,      // reads and writes
+  copy,           // moves bytes asynchronously
+  mbarrier,       // works on an mbarrier
+  tensor_map,     // writes a tensor map
+  texture,        // accesses texels: the brackets hold their coordinates
+  tensor_memory,  // accesses the tensor cores' own memory, which is in no state space
+  advice,         // names memory and touches none
 };
 
 struct Facts {

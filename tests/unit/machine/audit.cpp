@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <deque>
@@ -12,14 +14,15 @@
 #include "gpu/machine/code/slots.hpp"
 #include "gpu/machine/decode/prepared.hpp"
 #include "gpu/machine/families/wgmma.hpp"
-#include "gpu/machine/run/control.hpp"
+#include "gpu/machine/run/block.hpp"
 #include "gpu/machine/run/warp.hpp"
 
 namespace inflight::machine {
 namespace {
 
-constexpr int runs = 8;                            // runs of each op that are checked
-constexpr std::uint32_t largest_frame = 16 << 10;  // bytes; copying others takes too long
+constexpr int runs = 8;                             // runs of each op that are checked
+constexpr std::uint32_t largest_frame = 16 << 10;   // bytes; copying others takes too long
+constexpr std::uint32_t largest_shared = 16 << 10;  // likewise
 
 struct Audited {
   Handler run = nullptr;
@@ -30,6 +33,7 @@ struct Audited {
 std::unordered_map<const Op*, Audited*> audited_ops;
 std::deque<Audited> all;
 std::mutex mutex;
+std::array<std::atomic<bool>, static_cast<std::size_t>(ptx::Opcode::count_)> parked_at;
 
 using Bytes = std::vector<std::byte>;
 
@@ -83,8 +87,33 @@ bool repeatable(const Code& code, const Instruction& in) {
 bool moves_on(const Op* op, Handler run) {
   // run_settle and run_settle_local precede another instruction, and write the registers that a
   // wgmma writes.
-  return run == run_jump || run == run_branch || run == run_phase || run == run_settle ||
-         run == run_settle_local || op->inner == run_jump;
+  return op->is(Op::diverts) || run == run_settle || run == run_settle_local;
+}
+
+// Shared memory of the warp's block, if an instruction with this description leaves it as it is.
+Bytes untouched_memory(const Warp& w, const Instruction& in) {
+  const bool touches = !in.memory.empty() || in.as<GroupUse>() || in.control != Control::next;
+  const std::uint32_t end = w.block->shared_end;
+  if (touches || end > largest_shared) return {};
+  return {w.block->shared + reserved_shared, w.block->shared + end};
+}
+
+// Do its lanes go on to the next op, as the control `next` says? A fault ends the kernel instead.
+bool check_control(const Warp& w, const Op* op, const Op* next, std::uint32_t mask,
+                   const Instruction& in) {
+  const bool ended = !next && w.block->grid->stop.load(std::memory_order_relaxed);
+  if (ended || (next == op + 1 && w.mask == mask)) return true;
+  ADD_FAILURE() << in.text->name << ", line " << in.text->line
+                << ", parks or diverges; its description says that its lanes go on";
+  return false;
+}
+
+void check_memory(const Warp& w, const Instruction& in, const Bytes& before) {
+  if (before.empty() ||
+      std::memcmp(before.data(), w.block->shared + reserved_shared, before.size()) == 0)
+    return;
+  ADD_FAILURE() << in.text->name << ", line " << in.text->line
+                << ", writes memory that its description does not name";
 }
 
 // Changes the other registers and runs it again: the result must be the same.
@@ -106,7 +135,11 @@ void check_reads(Warp& w, const Op* op, Handler run, const Instruction& in, cons
   restore(frame, poisoned);
   w.carry = in.reads_carry ? carry : ~carry;
   w.budget = budget;
+  const Bytes memory = untouched_memory(w, in);
+  for (std::size_t i = 0; i < memory.size(); ++i)
+    w.block->shared[reserved_shared + i] ^= std::byte{0xa5};
   run(w, op);
+  if (!memory.empty()) std::memcpy(w.block->shared + reserved_shared, memory.data(), memory.size());
   Area written(code);
   written.add(in.writes);
   const Bytes again = registers(frame);
@@ -114,13 +147,22 @@ void check_reads(Warp& w, const Op* op, Handler run, const Instruction& in, cons
     const bool untouched = again[i] == poisoned[i] && after[i] == before[i];
     if (written.holds(i) && again[i] != after[i] && !untouched) {
       ADD_FAILURE() << in.text->name << ", line " << in.text->line
-                    << ", reads a register that its description does not name";
+                    << ", reads a register or memory that its description does not name";
       break;
     }
   }
   restore(frame, after);
   w.carry = carry_after;
   w.budget = budget_after;
+}
+
+void note_parked(const Warp& w, const Op* next, const Op* op, std::uint32_t mask,
+                 const Instruction& in) {
+  if (next == op + 1 && w.mask == mask) return;
+  const bool parked = std::any_of(w.parked.begin(), w.parked.end(), [&](const Split& s) {
+    return (s.pc == op || s.pc == op + 1) && s.wait != Wait::nothing && (s.mask & mask) != 0;
+  });
+  if (parked) parked_at[static_cast<std::size_t>(in.opcode)] = true;
 }
 
 const Op* run_audited(Warp& w, const Op* op) {
@@ -133,11 +175,21 @@ const Op* run_audited(Warp& w, const Op* op) {
   const Instruction& in = code.description->body[op->instruction];
   // A collective of lanes at several places writes the registers of each place.
   const bool alone = in.control == Control::meet && w.parked.empty();
-  if (in.control != Control::next && !alone) return audit.run(w, op);
+  if (in.control != Control::next && !alone) {
+    const std::uint32_t mask = w.mask;
+    const Op* const next = audit.run(w, op);
+    note_parked(w, next, op, mask, in);
+    return next;
+  }
   const Bytes before = registers(*frame);
   const std::uint32_t carry = w.carry;
   const std::int32_t budget = w.budget;
+  const std::uint32_t mask = w.mask;
+  const Bytes memory = untouched_memory(w, in);
   const Op* const next = audit.run(w, op);
+  note_parked(w, next, op, mask, in);
+  if (in.control == Control::next && !check_control(w, op, next, mask, in)) return next;
+  check_memory(w, in, memory);
   if (w.frame != frame || !next) return next;  // the warp parked, or exited
   const Bytes after = registers(*frame);
   Area written(code);
@@ -156,6 +208,8 @@ const Op* run_audited(Warp& w, const Op* op) {
 }
 
 }  // namespace
+
+bool has_parked(ptx::Opcode opcode) { return parked_at[static_cast<std::size_t>(opcode)]; }
 
 void audit(const Program& program) {
   const std::lock_guard lock(mutex);

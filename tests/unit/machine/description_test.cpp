@@ -4,6 +4,8 @@
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "gpu/machine/decode/prepared.hpp"
 #include "gpu/machine/instruction/function.hpp"
 #include "gpu/ptx/parse.hpp"
@@ -179,13 +181,141 @@ TEST(Descriptions, AreAuditedWhereverTestsRunInstructions) {
   EXPECT_NONFATAL_FAILURE(run_with([](Instruction& in) { in.writes = {}; }),
                           "writes a register that its description does not name");
   EXPECT_NONFATAL_FAILURE(run_with([](Instruction& in) { in.reads = in.reads.first(1); }),
-                          "reads a register that its description does not name");
+                          "reads a register or memory that its description does not name");
 }
 
-// Every executed instruction has a family, and those that wait or diverge are marked so.
+// Runs `body` for a warp after `change` has changed the description of the opcode.
+template <class Change>
+void run_changed(const std::string& body, Opcode opcode, Change change) {
+  PtxRunner r({kernel_k(body, ".shared .align 16 .b32 s[64];\n")});
+  const Kernel& k = *r.program->kernel("k");
+  for (const Instruction& in : prepared(*r.program).function({k.module, k.function}).body)
+    if (in.opcode == opcode) change(const_cast<Instruction&>(in));
+  const auto* out = r.make<std::uint32_t>(32);
+  EXPECT_TRUE(r.run("k", {}, {32}, {reinterpret_cast<std::uint64_t>(out)}).ok());
+}
+
+TEST(Descriptions, AreAuditedForControlAndMemory) {
+  const auto goes_on = [](Instruction& in) { in.control = Control::next; };
+  const auto lacks_memory = [](Instruction& in) { in.memory = {}; };
+  const std::string apart = "setp.lt.u32 %p1, %r1, 16;\n  @%p1 ";
+  run_changed("bar.warp.sync -1;", Opcode::bar, goes_on);
+  EXPECT_NONFATAL_FAILURE(run_changed(apart + "movmatrix.sync.aligned.m8n8.trans.b16 %r2, %r1;",
+                                      Opcode::movmatrix, goes_on),
+                          "parks or diverges");
+  run_changed("st.shared.u32 [s], 7;", Opcode::st, [](Instruction&) {});
+  EXPECT_NONFATAL_FAILURE(run_changed("st.shared.u32 [s], 7;", Opcode::st, lacks_memory),
+                          "writes memory that its description does not name");
+  EXPECT_NONFATAL_FAILURE(
+      run_changed("st.shared.u32 [s], 7;\n  ld.shared.u32 %r2, [s];\n  st.global.u32 [%rd2], %r2;",
+                  Opcode::ld,
+                  [](Instruction& in) {
+                    if (in.memory.front().space == ptx::Space::shared) in.memory = {};
+                  }),
+      "reads a register or memory that its description does not name");
+}
+
 TEST(Descriptions, OfEveryInstructionThatIsExecutedHaveAFamily) {
   for (unsigned o = 1; o < static_cast<unsigned>(Opcode::count_); ++o)
     EXPECT_NE(facts(Opcode(o)).family, Family::unknown) << spelling(Opcode(o));
+}
+
+// Lanes park at instructions whose control is `meet` or `wait`. That they park at no others is
+// audited. Each instruction here is executed by the even lanes of a warp alone, and then by the odd
+// ones, if they have not exited.
+TEST(Descriptions, MarkInstructionsAtWhichLanesPark) {
+  const struct {
+    Opcode opcode;
+    const char* instruction;
+  } cases[] = {
+      {Opcode::vote, "vote.sync.ballot.b32 %r4, %p2, -1;"},
+      {Opcode::redux, "redux.sync.add.u32 %r4, %r1, -1;"},
+      {Opcode::match, "match.any.sync.b32 %r4, %r1, -1;"},
+      {Opcode::elect, "elect.sync %r4|%p3, -1;"},
+      {Opcode::shfl, "shfl.sync.idx.b32 %r4, %r1, 0, 31, -1;"},
+      {Opcode::movmatrix, "movmatrix.sync.aligned.m8n8.trans.b16 %r4, %r1;"},
+      {Opcode::ldmatrix, "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r4}, [%r5];"},
+      {Opcode::stmatrix, "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r5], {%r1};"},
+      {Opcode::mma,
+       "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%r4, %r6}, {%r1, %r1}, {%r1}, {%r1, "
+       "%r1};"},
+      {Opcode::wmma_load,
+       "wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r10, %r11, %r12, "
+       "%r13, %r14, %r15, %r16, %r17}, [%r5];"},
+      {Opcode::wgmma_fence, "wgmma.fence.sync.aligned;"},
+      {Opcode::wgmma_commit_group, "wgmma.commit_group.sync.aligned;"},
+      {Opcode::wgmma_wait_group, "wgmma.wait_group.sync.aligned 0;"},
+      {Opcode::setmaxnreg, "setmaxnreg.dec.sync.aligned.u32 40;"},
+      {Opcode::bar, "bar.warp.sync -1;"},
+      {Opcode::barrier, "barrier.sync 0;"},
+      {Opcode::nanosleep, "nanosleep.u32 100;"},
+      {Opcode::mbarrier_try_wait, "mbarrier.try_wait.parity.shared.b64 %p3, [%r5], 0;"},
+      {Opcode::barrier_cluster_wait, "barrier.cluster.arrive; @%p1 barrier.cluster.wait;"},
+  };
+  for (const auto& [opcode, instruction] : cases) {
+    PtxRunner r({".version 8.7\n.target sm_90a\n.address_size 64\n"
+                 ".shared .align 16 .b8 s[1024];\n"
+                 ".visible .entry k(.param .u64 out) .maxnreg 104 .reqntid 128, 1, 1 {\n"
+                 "  .reg .b32 %r<20>; .reg .pred %p<4>;\n"
+                 "  mov.u32 %r1, %tid.x; and.b32 %r2, %r1, 1; setp.eq.u32 %p1, %r2, 0;\n"
+                 "  setp.ne.u32 %p2, %r2, 5; mov.u32 %r5, s;\n"
+                 "  setp.eq.u32 %p3, %r1, 0; @%p3 mbarrier.init.shared.b64 [%r5], 1;\n"
+                 "  bar.sync 1;\n  @%p1 " +
+                 std::string(instruction) + "\n  ret;\n}\n"},
+                false);
+    const Outcome o = r.run("k", {}, {128}, {0});
+    EXPECT_TRUE(has_parked(opcode)) << instruction << "\n" << o.report;
+    EXPECT_TRUE(facts(opcode).control == Control::meet || facts(opcode).control == Control::wait);
+  }
+}
+
+// The lanes whose guard is false go on.
+TEST(Descriptions, LetLanesGoOnWhileOthersWaitForRegisters) {
+  PtxRunner r({".version 8.7\n.target sm_90a\n.address_size 64\n"
+               ".visible .entry k(.param .u64 out) .maxnreg 104 .reqntid 128, 1, 1 {\n"
+               "  .reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .pred %p<2>;\n"
+               "  ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; and.b32 %r2, %r1, 1;\n"
+               "  setp.eq.u32 %p1, %r2, 0; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd1, %rd1, %rd2;\n"
+               "  @%p1 setmaxnreg.dec.sync.aligned.u32 40;\n"
+               "  st.global.u32 [%rd1], 7;\n  ret;\n}\n"},
+              false);
+  const auto* out = r.make<std::uint32_t>(128);
+  const Outcome o = r.run("k", {}, {128}, {reinterpret_cast<std::uint64_t>(out)});
+  EXPECT_TRUE(o.ok()) << o.report;
+  EXPECT_EQ(std::count(out, out + 128, 7u), 128);
+}
+
+// An instruction with an operand in brackets has a memory role, and that role says what the operand
+// is.
+TEST(Descriptions, GiveEveryOperandInBracketsARole) {
+  const struct {
+    const char* instruction;
+    std::vector<Role> roles;
+  } cases[] = {
+      {"clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%r1], "
+       "[%r2];",
+       {Role::destination, Role::mbarrier}},
+      {"tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1], 32;", {Role::store}},
+      {"tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r1];",
+       {Role::mbarrier}},
+      {"tcgen05.cp.cta_group::1.128x256b [%r1], %rd1;", {Role::advice}},
+      {"tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r1}, [%r2];", {Role::advice}},
+      {"fence.proxy.tensormap::generic.acquire.gpu [%rd1], 128;", {Role::advice}},
+      {"prefetch.global.L2 [%rd1];", {Role::advice}},
+      {"tex.2d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r1, %r2}];", {Role::advice}},
+  };
+  for (const auto& [instruction, roles] : cases) {
+    const DescribedKernel d(std::string(".visible .entry k() {\n  .reg .b32 %r<20>; .reg .b64 "
+                                        "%rd<20>; .reg .f32 %f<8>;\n") +
+                                instruction + "\n}\n",
+                            "sm_100a");
+    ASSERT_TRUE(d.function);
+    const Instruction& in = d.function->body.front();
+    std::vector<Role> found;
+    for (const MemoryOperand& m : in.memory) found.push_back(m.role);
+    EXPECT_EQ(found, roles) << instruction;
+    EXPECT_NE(facts(in.opcode).memory, MemoryRole::none) << instruction;
+  }
 }
 
 }  // namespace
