@@ -32,7 +32,9 @@ bool waits_for_thread_copies(const Instruction& what) {
 }
 
 bool tests_mbarrier(const Instruction& what) {
-  return what.opcode == Opcode::mbarrier_try_wait || what.opcode == Opcode::mbarrier_test_wait;
+  using Op = check::MbarrierOp::Op;
+  const auto* const use = what.as<MbarrierUse>();
+  return use && (use->op == Op::try_wait || use->op == Op::test_wait);
 }
 
 // Does it read a register that a wgmma may write?

@@ -101,6 +101,7 @@ class Describer {
     d.opcode = in.opcode;
     d.family = family_of(in);
     d.control = facts(in.opcode).control;
+    d.effect = effect_of(in);
     if (in.guarded) d.guard = {in.guard, in.guard_negated};
     d.writes_carry = in.mods.has(Mod::cc);
     d.reads_carry =
@@ -225,11 +226,12 @@ class Describer {
         break;
       case MemoryRole::tensor_map:
         add(operands, brackets, Role::tensor_map_target, in.space(), map_bytes);
-        if (in.opcode == Opcode::tensormap_cp_fenceproxy)
+        if (std::holds_alternative<Fence>(detail))  // it copies the map
           add(operands, brackets, Role::load, in.space(1), map_bytes);
         break;
       case MemoryRole::advice:
-        if (in.opcode == Opcode::cp_async_bulk_prefetch_tensor)
+        if (const auto* copy = std::get_if<CopyUse>(&detail);
+            copy && copy->of == CopyUse::Of::tensor)
           if (auto* m = add(operands, brackets, Role::tensor_map, Space::generic, map_bytes))
             m->proxy = Proxy::tensormap;
         break;
@@ -239,7 +241,7 @@ class Describer {
         break;
     }
     // fence.proxy.tensormap names a map.
-    const std::uint32_t rest = in.opcode == Opcode::fence_proxy ? map_bytes : 0;
+    const std::uint32_t rest = std::holds_alternative<Fence>(detail) ? map_bytes : 0;
     while (add(operands, brackets, Role::advice, in.space(), rest)) {
     }
   }
@@ -305,18 +307,12 @@ Family family_of(const ptx::Instruction& in) {
   return family == Family::integer && ptx::is_float(in.type()) ? Family::floating : family;
 }
 
-bool computes_registers(Family family) {
-  switch (family) {
-    case Family::integer:
-    case Family::bits:
-    case Family::floating:
-    case Family::compare:
-    case Family::convert:
-    case Family::move:
-      return true;
-    default:
-      return false;
-  }
+Effect effect_of(const ptx::Instruction& in) {
+  const Effect effect = facts(in.opcode).effect;
+  if (effect != Effect::keeps) return effect;
+  for (unsigned i = 0; i < in.type_count; ++i)
+    if (ptx::is_float(in.types[i])) return Effect::computes;
+  return effect;
 }
 
 std::unique_ptr<const Function> describe(const ptx::Module& module, const ptx::Function& function) {

@@ -1,7 +1,10 @@
 // One function for each kind of instruction that has a Detail.
 #include "gpu/machine/instruction/detail.hpp"
 
-#include <array>
+#include <cstddef>
+#include <iterator>
+#include <type_traits>
+#include <variant>
 
 #include "gpu/machine/instruction/copy_detail.hpp"
 #include "gpu/machine/instruction/modifiers.hpp"
@@ -164,75 +167,151 @@ Detail multiply_group(const ptx::Function& function, const ptx::Instruction& in)
   return WgmmaGroupUse{step, static_cast<std::uint32_t>(constant(function, in, 0).value_or(0))};
 }
 
+// --- the table ---
+
 struct Maker {
-  Opcode opcode;
-  Detail (*make)(const ptx::Function&, const ptx::Instruction&);
+  std::size_t kind;  // index in Detail
+  Detail (*make)(const ptx::Module&, const ptx::Function&, const ptx::Instruction&);
 };
+
+template <class T>
+constexpr std::size_t index_of = [] {
+  std::size_t index = 0;
+  const auto find = [&]<class... All>(std::variant<All...>*) {
+    static_cast<void>(((std::is_same_v<T, All> ? false : (++index, true)) && ...));
+  };
+  find(static_cast<Detail*>(nullptr));
+  return index;
+}();
+
+template <class T, Detail (*make)(const ptx::Function&, const ptx::Instruction&)>
+constexpr Maker makes = {
+    index_of<T>, [](const ptx::Module&, const ptx::Function& function, const ptx::Instruction& in) {
+      return make(function, in);
+    }};
+
+// The values of the column `detail`.
+namespace makers {
 using Kind = check::Collective::Kind;
 using Op = check::MbarrierOp::Op;
-constexpr Maker makers[] = {
-    {Opcode::fence, fence},
-    {Opcode::membar, membar},
-    {Opcode::fence_proxy, fence_proxy},
-    {Opcode::fence_mbarrier_init, fence_mbarrier_init},
-    {Opcode::tensormap_cp_fenceproxy, map_copy},
-    {Opcode::bar, barrier},
-    {Opcode::barrier, barrier},
-    {Opcode::barrier_cluster_arrive, cluster_barrier},
-    {Opcode::barrier_cluster_wait, cluster_barrier},
-    {Opcode::shfl, collective<Kind::shuffle>},
-    {Opcode::vote, collective<Kind::vote>},
-    {Opcode::match, collective<Kind::match>},
-    {Opcode::redux, collective<Kind::reduce>},
-    {Opcode::elect, collective<Kind::elect>},
-    {Opcode::activemask, collective<Kind::activemask>},
-    {Opcode::mbarrier_init, mbarrier<Op::init>},
-    {Opcode::mbarrier_inval, mbarrier<Op::inval>},
-    {Opcode::mbarrier_arrive, mbarrier<Op::arrive>},
-    {Opcode::mbarrier_arrive_drop, mbarrier<Op::arrive_drop>},
-    {Opcode::mbarrier_expect_tx, mbarrier<Op::expect_tx>},
-    {Opcode::mbarrier_complete_tx, mbarrier<Op::complete_tx>},
-    {Opcode::mbarrier_test_wait, mbarrier<Op::test_wait>},
-    {Opcode::mbarrier_try_wait, mbarrier<Op::try_wait>},
-    {Opcode::mbarrier_pending_count, mbarrier<Op::pending_count>},
-    {Opcode::cp_async_mbarrier_arrive, mbarrier<Op::async_arrive>},
-    {Opcode::tcgen05_commit, mbarrier<Op::async_arrive>},
-    {Opcode::cp_async, thread_copy_use},
-    {Opcode::cp_async_bulk, bulk_copy_use},
-    {Opcode::cp_reduce_async_bulk, bulk_copy_use},
-    {Opcode::cp_async_bulk_prefetch, bulk_copy_use},
-    {Opcode::cp_async_bulk_tensor, tensor_copy_use},
-    {Opcode::cp_reduce_async_bulk_tensor, tensor_copy_use},
-    {Opcode::cp_async_bulk_prefetch_tensor, tensor_copy_use},
-    {Opcode::st_async, async_store_use},
-    {Opcode::clusterlaunchcontrol_try_cancel, cancel_use},
-    {Opcode::red_async, async_store_use},
-    {Opcode::cp_async_commit_group, commit<Completion::thread_group>},
-    {Opcode::cp_async_wait_group, wait_group<Completion::thread_group>},
-    {Opcode::cp_async_wait_all, wait_all},
-    {Opcode::cp_async_bulk_commit_group, commit<Completion::bulk_group>},
-    {Opcode::cp_async_bulk_wait_group, wait_group<Completion::bulk_group>},
-    {Opcode::ldmatrix, matrix},
-    {Opcode::stmatrix, matrix},
-    {Opcode::movmatrix, matrix},
-    {Opcode::mma, tensor_use},
-    {Opcode::mma_sp, tensor_use},
-    {Opcode::wmma_load, tensor_use},
-    {Opcode::wmma_store, tensor_use},
-    {Opcode::wmma_mma, tensor_use},
-    {Opcode::wgmma_mma_async, multiply},
-    {Opcode::wgmma_mma_async_sp, multiply},
-    {Opcode::wgmma_fence, multiply_group<WgmmaGroupUse::Step::fence>},
-    {Opcode::wgmma_commit_group, multiply_group<WgmmaGroupUse::Step::commit>},
-    {Opcode::wgmma_wait_group, multiply_group<WgmmaGroupUse::Step::wait>},
-    {Opcode::tex, texture_read_use},
-    {Opcode::tld4, texture_read_use},
-    {Opcode::suld, surface_use},
-    {Opcode::sust, surface_use},
-    {Opcode::sured, surface_use},
-    {Opcode::txq, texture_query_use},
-    {Opcode::suq, texture_query_use},
+using Step = WgmmaGroupUse::Step;
+constexpr Maker plain = {index_of<std::monostate>, nullptr};
+constexpr Maker fence = makes<Fence, machine::fence>;
+constexpr Maker membar = makes<Fence, machine::membar>;
+constexpr Maker fence_proxy = makes<Fence, machine::fence_proxy>;
+constexpr Maker fence_mbarrier_init = makes<Fence, machine::fence_mbarrier_init>;
+constexpr Maker map_copy = makes<Fence, machine::map_copy>;
+constexpr Maker barrier = makes<BarrierUse, machine::barrier>;
+constexpr Maker cluster_barrier = makes<BarrierUse, machine::cluster_barrier>;
+constexpr Maker shuffle = makes<CollectiveUse, collective<Kind::shuffle>>;
+constexpr Maker vote = makes<CollectiveUse, collective<Kind::vote>>;
+constexpr Maker match = makes<CollectiveUse, collective<Kind::match>>;
+constexpr Maker reduce = makes<CollectiveUse, collective<Kind::reduce>>;
+constexpr Maker elect = makes<CollectiveUse, collective<Kind::elect>>;
+constexpr Maker activemask = makes<CollectiveUse, collective<Kind::activemask>>;
+constexpr Maker mbarrier_init = makes<MbarrierUse, mbarrier<Op::init>>;
+constexpr Maker mbarrier_inval = makes<MbarrierUse, mbarrier<Op::inval>>;
+constexpr Maker mbarrier_arrive = makes<MbarrierUse, mbarrier<Op::arrive>>;
+constexpr Maker mbarrier_arrive_drop = makes<MbarrierUse, mbarrier<Op::arrive_drop>>;
+constexpr Maker mbarrier_expect_tx = makes<MbarrierUse, mbarrier<Op::expect_tx>>;
+constexpr Maker mbarrier_complete_tx = makes<MbarrierUse, mbarrier<Op::complete_tx>>;
+constexpr Maker mbarrier_test_wait = makes<MbarrierUse, mbarrier<Op::test_wait>>;
+constexpr Maker mbarrier_try_wait = makes<MbarrierUse, mbarrier<Op::try_wait>>;
+constexpr Maker mbarrier_pending_count = makes<MbarrierUse, mbarrier<Op::pending_count>>;
+constexpr Maker mbarrier_async_arrive = makes<MbarrierUse, mbarrier<Op::async_arrive>>;
+constexpr Maker thread_copy = makes<CopyUse, thread_copy_use>;
+constexpr Maker bulk_copy = makes<CopyUse, bulk_copy_use>;
+constexpr Maker tensor_copy = makes<CopyUse, tensor_copy_use>;
+constexpr Maker async_store = makes<CopyUse, async_store_use>;
+constexpr Maker cancel = makes<CopyUse, cancel_use>;
+constexpr Maker commit_threads = makes<GroupUse, commit<Completion::thread_group>>;
+constexpr Maker commit_bulk = makes<GroupUse, commit<Completion::bulk_group>>;
+constexpr Maker wait_threads = makes<GroupUse, wait_group<Completion::thread_group>>;
+constexpr Maker wait_bulk = makes<GroupUse, wait_group<Completion::bulk_group>>;
+constexpr Maker wait_all = makes<GroupUse, machine::wait_all>;
+constexpr Maker matrix = makes<MatrixUse, machine::matrix>;
+constexpr Maker tensor = makes<TensorUse, tensor_use>;
+constexpr Maker multiply = makes<WgmmaUse, machine::multiply>;
+constexpr Maker multiply_fence = makes<WgmmaGroupUse, multiply_group<Step::fence>>;
+constexpr Maker multiply_commit = makes<WgmmaGroupUse, multiply_group<Step::commit>>;
+constexpr Maker multiply_wait = makes<WgmmaGroupUse, multiply_group<Step::wait>>;
+constexpr Maker map_field = {index_of<MapFieldUse>,
+                             [](const ptx::Module& module, const ptx::Function&,
+                                const ptx::Instruction& in) { return map_field_use(module, in); }};
+constexpr Maker texture_read = makes<TextureUse, texture_read_use>;
+constexpr Maker texture_query = makes<TextureQueryUse, texture_query_use>;
+constexpr Maker surface = makes<SurfaceUse, surface_use>;
+}  // namespace makers
+
+// A row that lacks a column, or names no maker, does not compile.
+constexpr Maker makers_by_opcode[] = {
+#define OPCODE(name, text, family, written, control, memory, effect, detail) makers::detail,
+#include "gpu/ptx/opcodes.def"
+#undef OPCODE
 };
+static_assert(std::size(makers_by_opcode) == static_cast<std::size_t>(Opcode::count_));
+
+// --- which opcodes need a detail ---
+
+// Is it what readers of the description rely on for an opcode with these facts?
+constexpr bool suits(const Facts& row, std::size_t kind) {
+  const auto is = [kind]<class... T>(std::type_identity<T>...) {
+    return ((kind == index_of<T>) || ...);
+  };
+  if (row.memory == MemoryRole::copy) return is(std::type_identity<CopyUse>{});
+  if (row.memory == MemoryRole::mbarrier) return is(std::type_identity<MbarrierUse>{});
+  switch (row.family) {
+    case Family::fence:
+      return is(std::type_identity<Fence>{});
+    case Family::barrier:
+      return is(std::type_identity<BarrierUse>{});
+    case Family::collective:
+      return is(std::type_identity<CollectiveUse>{});
+    case Family::mbarrier:
+      return is(std::type_identity<MbarrierUse>{});
+    case Family::matrix:
+      return is(std::type_identity<MatrixUse>{});
+    case Family::texture:
+      return is(std::type_identity<TextureUse>{}, std::type_identity<TextureQueryUse>{},
+                std::type_identity<SurfaceUse>{});
+    case Family::copy:
+    case Family::tensor_copy:
+    case Family::async_store:
+      return is(std::type_identity<CopyUse>{}, std::type_identity<GroupUse>{});
+    case Family::bulk_copy:  // st.bulk is a store
+      return is(std::type_identity<CopyUse>{}, std::type_identity<GroupUse>{}) ||
+             row.memory == MemoryRole::store;
+    case Family::tensor_map:
+      return is(std::type_identity<MapFieldUse>{}, std::type_identity<Fence>{});
+    case Family::tensor_core:  // other: wgmma and tcgen05
+      return row.effect == Effect::other || is(std::type_identity<TensorUse>{});
+    case Family::atomic:
+    case Family::system:
+    case Family::integer:
+    case Family::bits:
+    case Family::floating:
+    case Family::compare:
+    case Family::convert:
+    case Family::move:
+    case Family::load:
+    case Family::store:
+    case Family::branch:
+    case Family::call:
+    case Family::cache:
+    case Family::stack:
+    case Family::video:
+    case Family::multimem:
+    case Family::unknown:
+      return is(std::type_identity<std::monostate>{});
+  }
+  return false;
+}
+constexpr bool all_suit() {
+  for (std::size_t o = 0; o < std::size(makers_by_opcode); ++o)
+    if (!suits(all_facts[o], makers_by_opcode[o].kind)) return false;
+  return true;
+}
+static_assert(all_suit());
 
 }  // namespace
 
@@ -246,14 +325,8 @@ unsigned matrices(const ModSet& mods) { return mods.has(Mod::x4) ? 4 : mods.has(
 
 Detail detail_of(const ptx::Module& module, const ptx::Function& function,
                  const ptx::Instruction& in) {
-  if (in.opcode == Opcode::tensormap_replace) return map_field_use(module, in);
-  static const auto by_opcode = [] {
-    std::array<decltype(Maker::make), static_cast<std::size_t>(Opcode::count_)> table{};
-    for (const Maker& m : makers) table[static_cast<std::size_t>(m.opcode)] = m.make;
-    return table;
-  }();
-  const auto make = by_opcode[static_cast<std::size_t>(in.opcode)];
-  return make ? make(function, in) : Detail{};
+  const auto make = makers_by_opcode[static_cast<std::size_t>(in.opcode)].make;
+  return make ? make(module, function, in) : Detail{};
 }
 
 }  // namespace inflight::machine

@@ -301,7 +301,7 @@ bool computes_alone(const Instruction& in) {
   if (!in.memory.empty() || in.follows_multiplies || in.awaits_multiplies || in.writes_carry ||
       in.reads_carry || in.control != Control::next)
     return false;
-  return computes_registers(in.family);
+  return computes(in.effect);
 }
 
 bool may_decide(const ptx::Function& text, const Instruction& in) {

@@ -1,32 +1,40 @@
 // The properties of an instruction that its opcode determines: the columns of gpu/ptx/opcodes.def.
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <string_view>
 
+#include "gpu/check/events.hpp"
 #include "gpu/ptx/opcodes.hpp"
 
 namespace inflight::machine {
 
-// The families by which instructions are counted. X(enumerator, name)
+// The families by which instructions are counted, and the kind of fault that an error in their
+// operands is to a checker. X(enumerator, name, mistake)
 // clang-format off
 #define INFLIGHT_FAMILIES_OF_INSTRUCTIONS(X)                                                       \
-  X(integer, "integer") X(bits, "bits") X(floating, "float") X(compare, "compare")                 \
-  X(convert, "convert") X(move, "move") X(load, "load") X(store, "store") X(atomic, "atomic")      \
-  X(fence, "fence") X(barrier, "barrier") X(matrix, "matrix") X(tensor_map, "tensor map")          \
-  X(collective, "collective") X(copy, "copy") X(bulk_copy, "bulk copy")                            \
-  X(tensor_copy, "tensor copy") X(async_store, "async store") X(mbarrier, "mbarrier")              \
-  X(branch, "branch") X(call, "call") X(cache, "cache") X(stack, "stack") X(system, "system")      \
-  X(video, "video") X(texture, "texture") X(tensor_core, "tensor core") X(multimem, "multimem")    \
-  X(unknown, "unknown")
+  X(integer, "integer", other) X(bits, "bits", other) X(floating, "float", other)                  \
+  X(compare, "compare", other) X(convert, "convert", other) X(move, "move", other)                 \
+  X(load, "load", other) X(store, "store", other) X(atomic, "atomic", other)                       \
+  X(fence, "fence", other) X(barrier, "barrier", barrier) X(matrix, "matrix", barrier)             \
+  X(tensor_map, "tensor map", tensor_map) X(collective, "collective", barrier)                     \
+  X(copy, "copy", other) X(bulk_copy, "bulk copy", other)                                          \
+  X(tensor_copy, "tensor copy", tensor_map) X(async_store, "async store", other)                   \
+  X(mbarrier, "mbarrier", barrier) X(branch, "branch", other) X(call, "call", other)               \
+  X(cache, "cache", other) X(stack, "stack", other) X(system, "system", other)                     \
+  X(video, "video", other) X(texture, "texture", other) X(tensor_core, "tensor core", barrier)     \
+  X(multimem, "multimem", other) X(unknown, "unknown", other)
 // clang-format on
 
 enum class Family : std::uint8_t {
-#define X(name, text) name,
+#define X(name, text, mistake) name,
   INFLIGHT_FAMILIES_OF_INSTRUCTIONS(X)
 #undef X
 };
 std::span<const std::string_view> family_names();  // by Family
+check::Fault::Kind mistake_of(Family family);
 
 // What the instruction does to its first operand, including the q of a `p|q` there. It reads all
 // others.
@@ -65,13 +73,37 @@ enum class MemoryRole : std::uint8_t {
   advice,         // names memory and touches none
 };
 
+// What the instruction does in all.
+enum class Effect : std::uint8_t {
+  // It computes registers from registers: those of its lane or, if it meets, of its warp.
+  moves,     // an operand's value, as it is
+  keeps,     // each bit that it takes from an operand, at its place in its byte
+  computes,  // other values
+  // More than that:
+  accesses,  // what its memory role says
+  other,     // it changes or reads something besides registers and memory, or goes elsewhere
+};
+constexpr bool computes(Effect effect) { return effect <= Effect::computes; }
+
 struct Facts {
   Family family = Family::unknown;
   Destination written = Destination::nothing;
   Control control = Control::next;
   MemoryRole memory = MemoryRole::none;
+  Effect effect = Effect::other;
 };
-const Facts& facts(ptx::Opcode opcode);
+
+// By opcode. A row that lacks a column does not compile.
+inline constexpr Facts all_facts[] = {
+#define OPCODE(name, text, family, written, control, memory, effect, detail) \
+  {Family::family, Destination::written, Control::control, MemoryRole::memory, Effect::effect},
+#include "gpu/ptx/opcodes.def"
+#undef OPCODE
+};
+static_assert(std::size(all_facts) == static_cast<std::size_t>(ptx::Opcode::count_));
+constexpr const Facts& facts(ptx::Opcode opcode) {
+  return all_facts[static_cast<std::size_t>(opcode)];
+}
 
 // Whether lanes may diverge, wait or end at the instruction. If so, its guard becomes a branch.
 constexpr bool diverts(Control control) {

@@ -8,8 +8,6 @@
 namespace inflight::machine {
 namespace {
 
-using ptx::Opcode;
-
 constexpr std::uint32_t deepest_nesting = 1000;  // of loops; deeper ones keep any order
 
 bool ends_block(const ptx::Instruction& in) { return ends_block(facts(in.opcode).control); }
@@ -145,10 +143,11 @@ Flow analyse(const ptx::Function& function) {
     const auto& end = body[block.last - 1];
     const auto operands = function.operands(end);
     bool falls = !ends_block(end) || end.guarded;
-    if (end.opcode == Opcode::bra && !operands.empty() &&
+    const Control control = facts(end.opcode).control;
+    if (control == Control::branch && !operands.empty() &&
         operands[0].kind == ptx::Operand::Kind::label) {
       block.successors.push_back(flow.block_of[operands[0].index]);
-    } else if (end.opcode == Opcode::brx_idx && operands.size() > 1 &&
+    } else if (control == Control::branch_table && operands.size() > 1 &&
                is_branch_table(function, operands[1])) {
       for (std::uint32_t l : function.tables[operands[1].index].entries)
         block.successors.push_back(flow.block_of[l]);

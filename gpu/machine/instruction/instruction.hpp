@@ -227,15 +227,17 @@ struct Contraction {
   bool minus_product = false, minus_addend = false;
 };
 
-using Detail = std::variant<std::monostate, Fence, BarrierUse, CollectiveUse, MbarrierUse, CopyUse,
-                            GroupUse, MatrixUse, TensorUse, WgmmaUse, WgmmaGroupUse, MapFieldUse,
-                            TextureUse, SurfaceUse, TextureQueryUse, Contraction>;
+using Detail =
+    std::variant<std::monostate, Fence, BarrierUse, CollectiveUse, MbarrierUse, CopyUse, GroupUse,
+                 MatrixUse, TensorUse, WgmmaUse, WgmmaGroupUse, MapFieldUse, TextureUse, SurfaceUse,
+                 TextureQueryUse, Contraction, AtomicUse, RegisterCountUse>;
 
 struct Instruction {
   const ptx::Instruction* text = nullptr;  // as written: modifiers, types, line
   ptx::Opcode opcode = ptx::Opcode::unknown;
   Family family = Family::unknown;
   Control control = Control::next;
+  Effect effect = Effect::other;
   Guard guard;
   std::span<const RegisterUse> reads, writes;
   std::span<const MemoryOperand> memory;
@@ -258,7 +260,7 @@ struct Instruction {
 // The family from the opcode table, except that integer opcodes with a float type (add, mul and
 // others) are of the floating family.
 Family family_of(const ptx::Instruction& in);
-// Do the instructions of the family compute registers of their lane, and do nothing else?
-bool computes_registers(Family family);
+// The effect from the opcode table, except that a conversion from or to a float keeps no bits.
+Effect effect_of(const ptx::Instruction& in);
 
 }  // namespace inflight::machine

@@ -6,6 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "gpu/machine/instruction/drops.hpp"
+
 namespace inflight::machine {
 namespace {
 
@@ -101,9 +103,7 @@ bool is_constant(const ptx::Function& text, const Instruction& in) {
 }
 
 bool computes(const Instruction& in) {
-  if (voted(in, unclear)) return true;
-  return in.control == Control::next && in.memory.empty() && !in.writes.empty() &&
-         std::holds_alternative<std::monostate>(in.detail);
+  return voted(in, unclear) || (computes_alone(in) && !in.writes.empty());
 }
 
 bool reads(const Instruction& in, const Known& known) {

@@ -149,7 +149,7 @@ class Spins {
   static bool only_computes(const Instruction& in) {
     if (in.opcode == Opcode::nanosleep) return true;
     if (in.control != Control::next) return false;
-    if (!in.as<std::monostate>() && !in.as<Fence>() && !in.as<Contraction>()) return false;
+    if (in.effect == Effect::other && !in.as<Fence>()) return false;
     return std::ranges::all_of(in.memory, [](const MemoryOperand& m) {
       return m.role == Role::load || m.role == Role::advice ||
              (m.role == Role::store && m.space == ptx::Space::local);
@@ -162,9 +162,9 @@ class Spins {
       return m.space == ptx::Space::param || m.space == ptx::Space::param_entry ||
              m.space == ptx::Space::constant;
     };
-    if (!computes_registers(in.family) &&
-        !(in.family == Family::load && std::ranges::all_of(in.memory, is_constant)))
-      return false;
+    const bool loads_constant =
+        in.family == Family::load && std::ranges::all_of(in.memory, is_constant);
+    if (in.control != Control::next || !(computes(in.effect) || loads_constant)) return false;
     return !in.reads_carry && std::ranges::none_of(f_.text->operands(*in.text), [](const auto& o) {
       return o.kind == Kind::special;
     });

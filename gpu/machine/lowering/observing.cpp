@@ -37,10 +37,11 @@ bool is_reported_before(const Lowering& lo, const MemoryOperand& m) {
   return is_observed(m, lo.function) && is_plain(m) && !m.strided;
 }
 
-// Whether this is an `st` to global or shared memory. observe_access reports it with its values.
+// Whether this is an `st`, whose values are known, to global or shared memory. observe_access
+// reports it with its values.
 bool is_shared_store(const Instruction& in, const MemoryOperand& m) {
   const check::Space space = check_space(m.space);
-  return in.opcode == ptx::Opcode::st && m.role == MemoryOperand::Role::store &&
+  return in.family == Family::store && m.role == MemoryOperand::Role::store &&
          (space == check::Space::global || space == check::Space::shared);
 }
 
@@ -54,7 +55,7 @@ bool may_be_noted(const Lowering& lo, const MemoryOperand& m) {
 // Whether the instruction uses registers that a wgmma in flight may use. Moves and stores to local
 // memory do not count: compilers add them and assemblers remove them.
 bool touches_held(const Lowering& lo) {
-  const bool spill = !lo.what.memory.empty() && lo.what.opcode == ptx::Opcode::st &&
+  const bool spill = !lo.what.memory.empty() && lo.what.family == Family::store &&
                      lo.what.memory.front().space == ptx::Space::local;
   if (lo.what.opcode == ptx::Opcode::mov || spill || lo.what.as<WgmmaUse>()) return false;
   const auto held = [&](const RegisterUse& use) { return lo.may_be_held(use.reg); };
@@ -72,7 +73,8 @@ void emit_synchronising(Lowering& lo) {
     Op& op = emit_reporter(lo, report_touched, 0);
     if (may_spill(lo.what)) lo.address(lo.operands[lo.what.memory.front().operand], op);
   }
-  if (lo.what.opcode == ptx::Opcode::activemask) emit_reporter(lo, report_active, 0);
+  const bool waits_for_no_lane = lo.what.control == Control::next;  // activemask
+  if (lo.what.as<CollectiveUse>() && waits_for_no_lane) emit_reporter(lo, report_active, 0);
 }
 
 }  // namespace
@@ -80,7 +82,7 @@ void emit_synchronising(Lowering& lo) {
 void emit_observing(Lowering& lo) {
   const CodeForm& form = lo.form();
   // A warp copies a tensor map as a whole. So its lanes' accesses are those of one execution.
-  if (form.accessed && lo.what.opcode == ptx::Opcode::tensormap_cp_fenceproxy)
+  if (form.accessed && lo.what.as<Fence>() && lo.what.control == Control::meet)
     emit_reporter(lo, meet, 0);
   if (form.executed) emit_reporter(lo, report_executed, static_cast<std::size_t>(lo.what.family));
   if (form.synchronised) emit_synchronising(lo);

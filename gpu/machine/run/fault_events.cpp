@@ -14,21 +14,10 @@ using ptx::Space;
 
 // The kind of fault of an instruction with invalid operands.
 Kind kind_by_family(const Warp& w, const Op* op) {
-  const auto& body = w.frame->code->function->body;
+  const auto& body = w.frame->code->description->body;
   if (op->instruction >= body.size()) return Kind::other;
-  switch (family_of(body[op->instruction])) {
-    case Family::barrier:
-    case Family::mbarrier:
-    case Family::collective:
-    case Family::matrix:
-    case Family::tensor_core:
-      return Kind::barrier;
-    case Family::tensor_map:
-    case Family::tensor_copy:
-      return Kind::tensor_map;
-    default:
-      return body[op->instruction].opcode == ptx::Opcode::setmaxnreg ? Kind::barrier : Kind::other;
-  }
+  const Instruction& what = body[op->instruction];
+  return what.opcode == ptx::Opcode::setmaxnreg ? Kind::barrier : mistake_of(what.family);
 }
 
 Kind kind_of(const Warp& w, const Op* op, FaultKind kind, const FaultDetail& about) {

@@ -20,39 +20,18 @@ using ptx::Opcode;
 
 // Does the instruction only compute registers from registers?
 bool computes(const Instruction& what) {
-  if (!what.memory.empty() || what.follows_multiplies || what.awaits_multiplies) return false;
-  if (computes_registers(what.family)) return true;
-  switch (what.family) {
-    case Family::collective:
-    case Family::matrix:
-    case Family::video:
-      return true;
-    case Family::tensor_core:
-      return what.as<TensorUse>() != nullptr;
-    default:
-      return false;
-  }
+  return what.memory.empty() && !what.follows_multiplies && !what.awaits_multiplies &&
+         machine::computes(what.effect);
 }
 
 // Does the instruction leave each bit that it takes from an operand where it is in its byte?
 bool keeps_bits(const Instruction& what) {
-  switch (what.opcode) {
-    case Opcode::and_:
-    case Opcode::or_:
-    case Opcode::xor_:
-    case Opcode::not_:
-    case Opcode::lop3:
-    case Opcode::bfi:
-    case Opcode::prmt:
-    case Opcode::mov:
-    case Opcode::selp:
-    case Opcode::shfl:
-      return true;
-    case Opcode::cvt:
-      return !ptx::is_float(what.text->type());
-    default:
-      return false;
-  }
+  return what.effect == Effect::moves || what.effect == Effect::keeps;
+}
+
+// Is it the operand of selp or slct by whose value one of the others is moved?
+bool chooses(const Instruction& what, const RegisterUse& use) {
+  return what.family == Family::compare && use.operand == 3;
 }
 
 // The bytes of one of the values that the type packs.
@@ -76,12 +55,11 @@ unsigned part_of(UndefinedRegisters& u, const Instruction& what) {
   const ptx::Instruction& in = *what.text;
   if (const auto* const use = what.as<TensorUse>())
     return use->product.d == tensor::Element::f16 ? 2 : 4;
-  if (what.opcode != Opcode::mov && what.opcode != Opcode::shfl && what.opcode != Opcode::selp)
-    return part_of(in.type());
+  if (what.effect != Effect::moves) return part_of(in.type());
   unsigned part = 0;
   for (const RegisterUse& use : what.reads) {
     if (u.origin[use.reg] == 0) continue;
-    if (u.is_predicate(use.reg)) return UndefinedRegisters::Written{}.part;
+    if (u.is_predicate(use.reg) || chooses(what, use)) return UndefinedRegisters::Written{}.part;
     part = std::max(part, unsigned{u.part[use.reg]});
   }
   return std::max(part, 1u);

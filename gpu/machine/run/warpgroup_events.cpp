@@ -36,8 +36,8 @@ void report_use(Warp& w, const Op* op, std::uint32_t reg, const HeldRegisters::H
 // Compilers do not move loads from shared memory over a fence.
 bool stays_in_place(const Instruction& in) {
   using ptx::Space;
-  if (in.opcode == ptx::Opcode::ldmatrix) return true;
-  if (in.opcode != ptx::Opcode::ld || in.memory.empty()) return false;
+  if (in.memory.empty() || in.memory.front().role != MemoryOperand::Role::load) return false;
+  if (in.as<MatrixUse>()) return true;
   const Space space = in.memory.front().space;
   return space == Space::shared || space == Space::shared_cta || space == Space::shared_cluster;
 }
