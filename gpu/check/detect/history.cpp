@@ -23,11 +23,15 @@ bool same(const CodePlace& a, const CodePlace& b) {
          a.instruction == b.instruction;
 }
 
-// What a place's instruction does to memory, as far as its opcode tells.
 What act_of(const CodePlace& place) {
-  const std::string_view opcode = place.instruction;
-  if (opcode.starts_with("ld")) return What::read;
-  if (opcode.starts_with("st.") && !opcode.starts_with("st.async")) return What::wrote;
+  switch (place.act.kind) {
+    case Act::Kind::reads:
+      return What::read;
+    case Act::Kind::writes:
+      return What::wrote;
+    case Act::Kind::other:
+      return What::acted;
+  }
   return What::acted;
 }
 

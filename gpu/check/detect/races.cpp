@@ -84,14 +84,6 @@ bool is_done(const shadow::Conflict& c) {
          initiator_of(c.later.row, false) == Initiator::thread;
 }
 
-// A warp reads a matrix by one instruction. Its lanes wait until all of them have executed it
-// (PTX ISA, ldmatrix and wmma.load: .sync), so their later accesses come after all of the reads.
-// The same holds for tensormap.cp_fenceproxy.
-bool is_read_by_warp(std::string_view instruction) {
-  return instruction.starts_with("ldmatrix") || instruction.starts_with("wmma.load") ||
-         instruction.starts_with("tensormap.cp_fenceproxy");
-}
-
 }  // namespace
 
 // A kernel changes a tensor map that its own copy has used, or its copy uses one that it changed.
@@ -99,7 +91,7 @@ bool is_read_by_warp(std::string_view instruction) {
 bool Races::is_of_own_map(const shadow::Conflict& c) const {
   const shadow::Side& use = c.earlier.write ? c.later : c.earlier;
   return c.earlier.row >> order::launch_shift == c.later.row >> order::launch_shift &&
-         is_map_use(use, session_.places.at(use.place).instruction);
+         is_map_use(use, session_.places.at(use.place));
 }
 
 void Races::report(const Who& who, Block& block, Space space, bool of_mbarrier,
@@ -115,8 +107,11 @@ void Races::report(const Who& who, Block& block, Space space, bool of_mbarrier,
         reporter_.map_unordered(scene, each);
       continue;
     }
+    // The lanes of a warp that reads a matrix or a tensor map by one instruction wait until all of
+    // them have executed it (PTX ISA, ldmatrix, wmma.load, tensormap.cp_fenceproxy: .sync), so
+    // their later accesses come after all of the reads.
     if (each.earlier.row == own && !each.earlier.write &&
-        is_read_by_warp(session_.places.at(each.earlier.place).instruction))
+        session_.places.at(each.earlier.place).act.by_warp)
       continue;
     const Block::Reported now{
         each.earlier.place, each.later.place,

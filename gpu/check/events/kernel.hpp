@@ -22,6 +22,18 @@ struct SourceLine {
 };
 
 // One instruction of a kernel, or of a function it calls.
+// What an instruction does to memory.
+struct Act {
+  enum class Kind : std::uint8_t {
+    other,   // more than one access, or none, or asynchronously
+    reads,   // the thread reads
+    writes,  // the thread writes
+  };
+  Kind kind = Kind::other;
+  bool by_warp = false;   // its lanes wait until all of them have executed it
+  bool uses_map = false;  // it copies by a tensor map
+};
+
 struct Instruction {
   std::string_view text;       // the opcode as written: "ld.global.f32"
   std::uint32_t family = 0;    // index in Kernel::families
@@ -30,6 +42,7 @@ struct Instruction {
   std::uint32_t line = 0, column = 0;
   std::string_view function;           // the function that contains it after inlining
   std::vector<SourceLine> inlined_at;  // inlined calls, innermost first
+  Act act;
 };
 
 // The variable that contains an address. The name is empty if it is unknown.

@@ -78,6 +78,7 @@ struct Access {
   // All 32 lanes take part, and each one's bytes follow those of the lane before it. May be false
   // even so.
   bool in_row = false;
+  bool compared = false;                 // weak `st` to global or shared memory: `silent` is known
   const std::uint16_t* ranks = nullptr;  // [32] shared: cluster rank of the owner; null: own block
   std::uint32_t frame = 0;               // local: start of the frame of the accessing function
   Mask written = 0;                      // lanes that wrote; a failed compare-and-swap only reads

@@ -47,9 +47,10 @@ struct CodePlace {
   std::uint32_t line = 0, column = 0;
   std::vector<CodeLine> inlined_at;  // inlined calls, innermost first
   std::uint32_t ptx_line = 0;        // 0: unknown
-  std::string instruction;           // the opcode as written, or the host call
-  std::string source;                // text of own_line(); empty: the file could not be read
-  std::string call_source;           // text of the outermost call, if own_line() is inlined
+  Act act;
+  std::string instruction;  // the opcode as written, or the host call
+  std::string source;       // text of own_line(); empty: the file could not be read
+  std::string call_source;  // text of the outermost call, if own_line() is inlined
 };
 
 // The line to show to the user: of the instruction's own line and its inlined calls, the innermost

@@ -107,6 +107,7 @@ PlaceId Places::of(const Who& who) {
     place.inlined_at.push_back({normal(each.file), each.line, each.column});
   place.ptx_line = in.ptx_line;
   place.instruction = in.text;
+  place.act = in.act;
   const PlaceId id = intern(std::move(place));
   slot->store(id);
   return id;

@@ -52,6 +52,7 @@ struct Values {
   std::uint32_t kept = 0;     // lanes whose compare-and-swap failed
   std::uint32_t dropped = 0;  // lanes whose loaded value affects nothing
   std::uint32_t silent = 0;   // lanes that write the value already there
+  bool compared = false;      // that is known
   const check::PendingSilence* pending = nullptr;
   check::UndefinedBytes* undefined = nullptr;
   bool in_row = false;
@@ -69,6 +70,7 @@ void notify(const Warp& w, check::Access&& event, const std::uint64_t* addresses
   event.decision = values.decision;
   event.dropped = values.dropped & event.who.mask;
   event.silent = values.silent & event.who.mask;
+  event.compared = values.compared;
   event.pending = values.pending;
   event.undefined = values.undefined;
   event.in_row = values.in_row && event.who.mask == all_lanes;
@@ -378,6 +380,7 @@ const Op* report_store(Warp& w, const Op* op) {
   Values values;
   values.in_row =
       info.space != Space::generic && mask == all_lanes && is_row(addresses, info.bytes);
+  values.compared = known;
   if (known) values.silent = silent_lanes(w, op, info, mask, addresses, values.in_row);
   check::UndefinedBytes undefined;
   if (w.undefined != 0) find_stored(w, op, mask, undefined), values.undefined = &undefined;

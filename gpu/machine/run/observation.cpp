@@ -13,6 +13,16 @@ using check::Topic;
 
 check::Extents extents(const Dim3& d) { return {d.x, d.y, d.z}; }
 
+check::Act act_of(const ptx::Instruction& in) {
+  const Facts& of = facts(in.opcode);
+  check::Act act;
+  if (of.memory == MemoryRole::load) act.kind = check::Act::Kind::reads;
+  if (of.memory == MemoryRole::store) act.kind = check::Act::Kind::writes;
+  act.by_warp = of.control == Control::meet;
+  act.uses_map = of.family == Family::tensor_copy;
+  return act;
+}
+
 check::Instruction describe(const check::Kernel& kernel, std::uint32_t number) {
   const auto& program = *static_cast<const Grid*>(kernel.context)->launch->kernel->program;
   check::Instruction out;
@@ -21,6 +31,7 @@ check::Instruction describe(const check::Kernel& kernel, std::uint32_t number) {
   const ptx::Instruction& in = *found.instruction;
   out.text = in.name;
   out.family = static_cast<std::uint32_t>(family_of(in));
+  out.act = act_of(in);
   out.ptx_line = in.line;
   out.function = found.function->name;
   bool own = true;

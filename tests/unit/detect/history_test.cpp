@@ -20,6 +20,7 @@ const char* const opcodes[] = {"cp.async.ca.shared.global",
 Instruction describe(const Kernel&, std::uint32_t number) {
   Instruction in;
   in.text = opcodes[number];
+  if (number == 3) in.act.kind = Act::Kind::reads;
   in.ptx_line = number + 1, in.file = "a.cu", in.line = number + 10, in.function = "k";
   return in;
 }

@@ -208,6 +208,56 @@ TEST_F(AccessEvents, StoresOfWhatMemoryHoldsAreSilent) {
   EXPECT_EQ(silent.found, (std::vector<check::Mask>{0xffffffff, 1u << 5, 0xff, 0xffff}));
 }
 
+// What the instructions of a kernel do, and which of its stores say which lanes are silent.
+class Acts : public check::Listener {
+ public:
+  void kernel_begin(const check::KernelBegin& event) override {
+    const check::Kernel& kernel = *event.kernel;
+    const char* const kinds[] = {"other", "reads", "writes"};
+    for (std::uint32_t i = 0;; ++i) {
+      const check::Instruction in = kernel.describe(kernel, i);
+      if (in.text.empty() || in.text == "ret") return;
+      found.push_back(fmt::format("{} {}{}{}", in.text, kinds[static_cast<int>(in.act.kind)],
+                                  in.act.by_warp ? " by warp" : "",
+                                  in.act.uses_map ? " by map" : ""));
+    }
+  }
+  void accessed(const check::Access& e) override {
+    if (e.compared) compared.push_back(e.who.instruction);
+  }
+  Lines found;
+  std::vector<std::uint32_t> compared;
+};
+
+TEST_F(AccessEvents, InstructionsSayWhatTheyDoToMemory) {
+  Acts acts;
+  options.listener = &acts;
+  const std::uint64_t out = upload(std::vector<std::uint32_t>(64));
+  const Outcome o = run(link(entry(1, R"(
+  .reg .b32 %r<4>; .reg .b64 %d<4>; .reg .pred %p; .shared .align 128 .b8 s[256];
+  ld.param.u64 %d0, [p0];
+  st.global.u32 [%d0], 1;
+  st.shared.u32 [s], 1;
+  st.relaxed.gpu.global.u32 [%d0], 1;
+  mov.u32 %r1, s;
+  atom.global.add.u32 %r2, [%d0], 1;
+  ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r2}, [%r1];
+  cp.async.ca.shared.global [%r1], [%d0], 4;
+  bar.warp.sync -1;
+  setp.eq.u32 %p, %r1, 0;
+  @%p cp.async.bulk.prefetch.tensor.1d.L2.global.tile [%d0, {%r1}];
+  ret;)")),
+                        {.block = {32, 1, 1}}, {out});
+  EXPECT_EQ(acts.found,
+            (Lines{"ld.param.u64 reads", "st.global.u32 writes", "st.shared.u32 writes",
+                   "st.relaxed.gpu.global.u32 writes", "mov.u32 other", "atom.global.add.u32 other",
+                   "ldmatrix.sync.aligned.m8n8.x1.shared.b16 reads by warp",
+                   "cp.async.ca.shared.global other", "bar.warp.sync other", "setp.eq.u32 other",
+                   "cp.async.bulk.prefetch.tensor.1d.L2.global.tile other by map"}));
+  EXPECT_TRUE(o.ok()) << o.report;
+  EXPECT_EQ(acts.compared, (std::vector<std::uint32_t>{1, 2}));
+}
+
 // Opens the log of each read of shared memory, for two more reads.
 class Notes : public check::Listener {
  public:

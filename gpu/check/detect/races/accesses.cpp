@@ -29,11 +29,10 @@ bool behind_a_thread(const shadow::Conflict& c) {
 }
 
 // Marks, from conflict `first` on, those of two lanes that write different values to one address by
-// this store, in epoch `now`. Removes them if the instruction is not `st`, because its values are
-// not known.
-void find_at_once(const Access& event, Mask lanes, std::string_view instruction, order::Epoch now,
-                  std::size_t first, std::vector<shadow::Conflict>& conflicts) {
-  const bool known = instruction.starts_with("st.");
+// this store, in epoch `now`. Removes them if its values are not known.
+void find_at_once(const Access& event, Mask lanes, order::Epoch now, std::size_t first,
+                  std::vector<shadow::Conflict>& conflicts) {
+  const bool known = event.compared;
   for (std::size_t i = first; i < conflicts.size(); ++i) {
     shadow::Conflict& c = conflicts[i];
     const unsigned one = c.earlier.lane, other = c.later.lane;
@@ -164,8 +163,7 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
     const bool differ = write && !strong && event.kind == Access::Kind::store;
     access(rest, differ);
     if (differ && block.conflicts.size() != before)
-      find_at_once(event, rest, session_.places.at(place).instruction, block.order.epoch(), before,
-                   block.conflicts);
+      find_at_once(event, rest, block.order.epoch(), before, block.conflicts);
   }
   if (followers) access_silently(followers);
   drop_same_values(event, block.conflicts);

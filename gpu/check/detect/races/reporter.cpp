@@ -161,7 +161,7 @@ Finding Reporter::finding_of(const Scene& scene, const Conflict& c) const {
   finding.remedy = words.remedy;
   finding.rule = words.rule;
   const auto words_for = [&](const Side& side, Initiator initiator) {
-    return did(side, initiator, session_.places.at(side.place).instruction);
+    return did(side, initiator, session_.places.at(side.place));
   };
   Party earlier = party(scene, c.earlier, false, words_for(c.earlier, pair.earlier));
   Party later = party(scene, c.later, true, words_for(c.later, pair.later));

@@ -95,15 +95,13 @@ Words words_of(const Conflict& c, const Pair& pair) {
   return race_words(c, pair);
 }
 
-bool is_map_use(const Side& side, std::string_view instruction) {
+bool is_map_use(const Side& side, const CodePlace& place) {
   return !side.write && !side.async && initiator_of(side.row, false) == Initiator::thread &&
-         instruction.find(".tensor") != std::string_view::npos &&
-         !instruction.starts_with("tensormap.");  // that reads a copy of a map as bytes
+         place.act.uses_map;
 }
 
-std::string did(const Side& side, Initiator initiator, std::string_view instruction) {
-  if (initiator == Initiator::thread && is_map_use(side, instruction))
-    return "uses this tensor map";
+std::string did(const Side& side, Initiator initiator, const CodePlace& place) {
+  if (initiator == Initiator::thread && is_map_use(side, place)) return "uses this tensor map";
   if (is_copy(initiator))
     return fmt::format("{} {} these bytes", words_of(initiator).name,
                        side.write ? "writes" : "reads");

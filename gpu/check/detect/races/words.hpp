@@ -50,8 +50,8 @@ struct Words {
 };
 Words words_of(const shadow::Conflict& conflict, const Pair& pair);
 // "reads 4 bytes"
-std::string did(const shadow::Side& side, Initiator initiator, std::string_view instruction);
+std::string did(const shadow::Side& side, Initiator initiator, const CodePlace& place);
 // Whether this side is the read of the tensor map by the thread that issues its copy.
-bool is_map_use(const shadow::Side& side, std::string_view instruction);
+bool is_map_use(const shadow::Side& side, const CodePlace& place);
 
 }  // namespace inflight::check::races
