@@ -58,6 +58,15 @@ struct CountedAccess {
   std::uint32_t bytes = 0;
 };
 
+// Where the values of an access lie that is reported when it is performed.
+struct AccessValues {
+  std::uint32_t bytes = 0;  // of one element in its register; 0: the values are not reported
+  std::uint32_t count = 1;  // elements
+  std::uint32_t wrote = 0;  // what it writes: the first element's index in Code::extra
+  Ref read = no_ref;        // what a load or atomic returns
+  Ref compared = no_ref;    // what a compare-and-swap expects
+};
+
 // The Detail of the op's instruction, which must be a T.
 template <class T>
 const T& use_of(const Op* op) {
@@ -112,6 +121,14 @@ struct Code {
   // Where another engine may take over the block: at the first own op of its instructions. Null:
   // the block is unreachable, or computes for ever.
   const Op* entry(std::uint32_t block) const;
+  // Only if decoded to report accesses: their values, and by instruction the index there.
+  std::vector<AccessValues> values;
+  std::vector<std::uint32_t> values_of;
 };
+
+// The values of the access that the op performs and reports.
+inline const AccessValues& values_of(const Code& code, const Op* op) {
+  return code.values[code.values_of[op->instruction]];
+}
 
 }  // namespace inflight::machine

@@ -37,13 +37,13 @@ struct alignas(64) Op {
     const Op* target = nullptr;  // branches: the branch target
     const Instruction* what;     // others: the instruction that this was decoded from
   };
-  Ref guard = no_ref;             // @p: the predicate
-  std::uint32_t extra = 0;        // index in Code::extra of the first further operand
+  Ref guard = no_ref;                  // @p: the predicate
+  std::uint32_t extra = 0;             // index in Code::extra of the first further operand
   std::uint32_t instruction : 27 = 0;  // index in Function::body of the instruction
   std::uint32_t marks : 5 = 0;         // see below
-  std::uint8_t flags = 0;         // see below
-  std::uint8_t count = 0;         // vector elements, list length, ...: only its family reads it
-  std::uint16_t detail = 0;       // only its family reads it
+  std::uint8_t flags = 0;              // see below
+  std::uint8_t count = 0;    // vector elements, list length, ...: only its family reads it
+  std::uint16_t detail = 0;  // only its family reads it
 
   static constexpr std::uint8_t guard_negated = 1;
   static constexpr std::uint8_t negate_a = 2;  // predicate operands written `!p`

@@ -392,8 +392,16 @@ bool lower_atomic(Lowering& lo, const Row&) {
   Op& op = lo.emit(f.handler);
   op.d = bound.d, op.b = bound.b, op.c = bound.c, op.extra = bound.extra, op.count = bound.count;
   if (!lo.address(lo.operands[first], op)) return false;
-  const unsigned bytes = ptx::size_of(f.type);
-  observe_access(lo, op, f.count == 1 ? bytes : 0);
+  if (f.count != 1) {
+    observe_access(lo, op, {});
+    return true;
+  }
+  const bool swaps = f.operation == Mod::cas;
+  observe_access(lo, op,
+                 {.bytes = ptx::size_of(f.type),
+                  .wrote = {swaps ? &bound.c : &bound.b, 1},
+                  .read = bound.d,
+                  .compared = swaps ? bound.b : no_ref});
   return true;
 }
 

@@ -29,7 +29,8 @@ constexpr std::uint32_t barrier_ids = 16;
 
 struct Names {
   std::uint32_t id = 0, expected = 0;  // the barrier; its threads, 0: all living ones
-  bool operator==(const Names&) const = default;
+  std::uint32_t given = 0;             // the count that the lane names, 0: none
+  bool operator==(const Names& other) const { return id == other.id && expected == other.expected; }
 };
 
 std::uint32_t whole_warps(std::uint32_t threads) {
@@ -37,9 +38,10 @@ std::uint32_t whole_warps(std::uint32_t threads) {
 }
 
 Names names(const Warp& w, const Op* op, int lane) {
-  Names n{w.at<std::uint32_t>(op->a)[lane], 0};
+  Names n{w.at<std::uint32_t>(op->a)[lane]};
   if (op->b == no_ref) return n;
-  const std::uint32_t count = whole_warps(w.at<std::uint32_t>(op->b)[lane]);
+  n.given = w.at<std::uint32_t>(op->b)[lane];
+  const std::uint32_t count = whole_warps(n.given);
   n.expected = count == whole_warps(w.block->threads) ? w.block->threads : count;
   return n;
 }
@@ -61,6 +63,7 @@ void reduce(const Warp& w, const Op* op, NamedBarrier& b) {
   b.reduced_popc += static_cast<std::uint32_t>(std::popcount(set));
   b.reduced_and &= set == w.mask;
   b.reduced_or |= set != 0;
+  b.reduces = true;
 }
 
 [[gnu::noinline]] const Op* misused(Warp& w, const Op* op, const Names& n) {
@@ -68,7 +71,8 @@ void reduce(const Warp& w, const Op* op, NamedBarrier& b) {
     return w.fault(op, FaultKind::illegal_instruction, w.mask,
                    fmt::format("uses barrier {}; a block has barriers 0 to 15", n.id));
   const NamedBarrier& b = w.block->barriers[n.id];
-  if (w.block->grid->observation) w.block->grid->observation->arrived(w, op, n.id, n.expected, b);
+  if (w.block->grid->observation)
+    w.block->grid->observation->arrived(w, op, n.id, n.given, n.expected, b);
   return w.fault(op, FaultKind::illegal_instruction, w.mask,
                  fmt::format("arrives at barrier {} with count {}, but {} threads arrived with "
                              "count {} (0: the whole block)",
@@ -87,7 +91,7 @@ const Op* arrive(Warp& w, const Op* op, const Names& n) {
   b.arrived += arrivals(w, n);
   if (op->c != no_ref) reduce(w, op, b);
   if (w.block->grid->observation) [[unlikely]]
-    w.block->grid->observation->arrived(w, op, n.id, n.expected, b);
+    w.block->grid->observation->arrived(w, op, n.id, n.given, n.expected, b);
   w.progressed = true;
   if (b.arrived >= (b.expected ? b.expected : w.block->alive_threads)) {
     deliver_reduction(*w.frame, op, w.mask, b);
@@ -222,6 +226,9 @@ bool lower_barrier(Lowering& lo, const Row&) {
         counts ? lo.destination(operands[0], Type::u32) : lo.predicate_destination(operands[0]);
     made.c = lo.predicate(operands.back(), made.flags, Op::negate_c);
     if (made.d == no_ref || made.c == no_ref) return false;
+    if (counts && operands[0].kind == ptx::Operand::Kind::reg &&
+        ptx::size_of(lo.register_type(operands[0])) != 4)
+      return lo.refuse("the destination must be a register of 32 bits");
     operands = operands.subspan(1, operands.size() - 2);
   }
   if (operands.empty() || operands.size() > 2) return lo.refuse("takes a barrier and a count");

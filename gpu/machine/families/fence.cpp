@@ -49,13 +49,13 @@ bool check_restriction(Lowering& lo) {
 bool lower_fence(Lowering& lo, const Row&) {
   const ModSet orders{Mod::sc, Mod::acq_rel, Mod::acquire, Mod::release};
   if (!only(lo, orders | scopes | restrictions) || !check_restriction(lo)) return false;
-  // The default order is .acq_rel.
-  return emit(lo, lo.in.mods.has(Mod::sc) && !lo.in.mods.has(Mod::cta));
+  const auto& fence = *lo.what.as<Fence>();
+  return emit(lo, fence.order == check::Order::seq_cst && fence.scope != check::Scope::cta);
 }
 
 bool lower_membar(Lowering& lo, const Row&) {
   if (!only(lo, {Mod::cta, Mod::gl, Mod::sys, Mod::proxy, Mod::alias})) return false;
-  return emit(lo, !lo.in.mods.has(Mod::cta));
+  return emit(lo, lo.what.as<Fence>()->scope != check::Scope::cta);
 }
 
 // --- fence.proxy: a full fence is stronger than any of them ---

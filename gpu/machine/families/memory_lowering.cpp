@@ -184,7 +184,12 @@ bool lower_access(Lowering& lo, AccessTable table, bool store) {
   if (!bind_address(lo, address, *t, base, op)) return false;
   // The size of one element in its register.
   const unsigned value_bytes = direct ? own : ptx::size_of(slot_type(f->type));
-  observe_access(lo, op, value_bytes);
+  const std::span<const Ref> registers(refs, f->count);
+  if (store)
+    observe_access(lo, op, {.bytes = value_bytes, .wrote = registers});
+  else
+    observe_access(lo, op,
+                   {.bytes = f->count == 1 ? value_bytes : 0, .wrote = {}, .read = refs[0]});
   return true;
 }
 

@@ -261,7 +261,7 @@ bool lower(Lowering& lo, const Row&) {
   Op& op = lo.emit(loads ? run_ld_reduce : lo.in.opcode == Opcode::multimem_st ? run_st : run_red);
   op.extra = fresh.extra, op.count = fresh.count;
   if (!lo.address(lo.operands[loads ? 1 : 0], op)) return false;
-  observe_access(lo, op, 0);
+  observe_access(lo, op, {});
   return true;
 }
 

@@ -16,8 +16,7 @@ namespace {
 using ptx::Mod;
 using ptx::Opcode;
 
-// --- Op of setmaxnreg: detail: registers a thread; extra: registers a thread at entry; count: 1
-// for .inc ---
+// --- Op of setmaxnreg: extra: registers a thread at entry ---
 
 // Describes the error in the setmaxnreg that the warp executes next; empty if there is none. The
 // four warps of a warpgroup must execute the same ones, and synchronise between two.
@@ -51,17 +50,18 @@ const Op* run_setmaxnreg(Warp& w, const Op* op) {
   // PTX does not define this case, and a chip goes on. It is a fault only with a checker.
   if (std::string why = mistake(w, op, counts); !why.empty() && observes_multiplies(w))
     return w.fault(op, FaultKind::illegal_instruction, w.mask, std::move(why));
-  const std::uint32_t rank = rank_in_group(w), wanted = op->detail;
+  const auto& use = use_of<RegisterCountUse>(op);
+  const std::uint32_t rank = rank_in_group(w), wanted = use.registers;
   const std::uint32_t has = counts.held[rank] ? counts.held[rank] : op->extra;
-  if (op->count && wanted > has) {
+  if (use.increases && wanted > has) {
     const std::uint32_t left = registers_left(*w.block, op->extra);
     if (wanted - has > left)
       return wait_for_warpgroup(w, op, *group, RegistersAwaited{wanted - has, left}.detail());
   }
   report_warpgroup_ready(w, op, *group);
-  if (op->count ? wanted > has : wanted < has) counts.held[rank] = wanted;
+  if (use.increases ? wanted > has : wanted < has) counts.held[rank] = wanted;
   ++counts.executed[rank];
-  if (!op->count) wake_warpgroups(*w.block);
+  if (!use.increases) wake_warpgroups(*w.block);
   w.progressed = true;
   return op + 1;
 }
@@ -104,16 +104,14 @@ std::uint32_t registers_at_entry(const ptx::Function& kernel) {
 bool lower_setmaxnreg(Lowering& lo) {
   const std::uint32_t entry = lo.function.entry ? registers_at_entry(lo.function) : 0;
   if (entry == 0) return true;
-  const std::uint32_t wanted = count_of(lo.function, lo.in);
-  const bool more = lo.in.mods.has(Mod::inc);
-  if (!more && wanted > entry && wanted > most_taken(lo.function))
+  const auto& use = *lo.what.as<RegisterCountUse>();
+  const std::uint32_t wanted = use.registers;
+  if (!use.increases && wanted > entry && wanted > most_taken(lo.function))
     return lo.refuse(fmt::format(
         "a thread cannot reduce its registers to {} here: it begins with {} and never has more",
         wanted, entry));
   Op& op = lo.emit(run_whole_warp<run_setmaxnreg>);
-  op.detail = static_cast<std::uint16_t>(wanted);
   op.extra = entry;
-  op.count = more;
   return true;
 }
 

@@ -122,15 +122,15 @@ const Op* run_store(Warp& w, const Op* op) {
 // --- sured ---
 
 template <class T>
-T combine(Mod operation, T a, T b) {
+T combine(async::ReduceOp operation, T a, T b) {
   switch (operation) {
-    case Mod::add:
+    case async::ReduceOp::add:
       return static_cast<T>(a + b);
-    case Mod::min:
+    case async::ReduceOp::min:
       return std::min(a, b);
-    case Mod::max:
+    case async::ReduceOp::max:
       return std::max(a, b);
-    case Mod::and_:
+    case async::ReduceOp::bit_and:
       return a & b;
     default:
       return a | b;
@@ -139,7 +139,7 @@ T combine(Mod operation, T a, T b) {
 
 template <class T>
 void reduce(Warp& w, const Op* op, const Places& places) {
-  const auto operation = static_cast<Mod>(op->detail);
+  const async::ReduceOp operation = use_of<SurfaceUse>(op).operation;
   const T* const values = lanes_of<T>(w, op, Name::value);
   each_lane(places.mask, [&](int l) {
     const std::atomic_ref<T> at(*reinterpret_cast<T*>(places.at[l]));
@@ -190,8 +190,6 @@ bool lower_surface(Lowering& lo, const Row&) {
   const std::uint32_t extra = lo.extra(reader.operands.refs);
   Op& op = lo.emit(loads ? run_load : reduces ? run_reduce : run_store);
   op.a = reader.handles, op.extra = extra;
-  for (const Mod m : {Mod::add, Mod::min, Mod::max, Mod::and_, Mod::or_})
-    if (reduces && lo.in.mods.has(m)) op.detail = static_cast<std::uint16_t>(m);
   return true;
 }
 

@@ -113,8 +113,8 @@ Detail cluster_barrier(const ptx::Function&, const ptx::Instruction& in) {
 }
 
 template <check::Collective::Kind kind>
-Detail collective(const ptx::Function&, const ptx::Instruction&) {
-  return CollectiveUse{kind};
+Detail collective(const ptx::Function&, const ptx::Instruction& in) {
+  return CollectiveUse{kind, in.mods.has(Mod::sync)};
 }
 
 // --- mbarriers ---
@@ -165,6 +165,31 @@ Detail multiply(const ptx::Function& function, const ptx::Instruction& in) {
 template <WgmmaGroupUse::Step step>
 Detail multiply_group(const ptx::Function& function, const ptx::Instruction& in) {
   return WgmmaGroupUse{step, static_cast<std::uint32_t>(constant(function, in, 0).value_or(0))};
+}
+
+// --- atomics and register counts ---
+
+constexpr Means<AtomicUse::Operation> atomic_operations[] = {
+    {Mod::add, AtomicUse::Operation::add},
+    {Mod::min, AtomicUse::Operation::min},
+    {Mod::max, AtomicUse::Operation::max},
+    {Mod::inc, AtomicUse::Operation::inc},
+    {Mod::dec, AtomicUse::Operation::dec},
+    {Mod::and_, AtomicUse::Operation::bit_and},
+    {Mod::or_, AtomicUse::Operation::bit_or},
+    {Mod::xor_, AtomicUse::Operation::bit_xor},
+    {Mod::exch, AtomicUse::Operation::exchange},
+    {Mod::cas, AtomicUse::Operation::compare_and_swap}};
+
+Detail atomic(const ptx::Function&, const ptx::Instruction& in) {
+  const auto operation = meaning(in.mods, atomic_operations);
+  if (!operation) return {};
+  return AtomicUse{*operation, in.type(), in.vector};
+}
+
+Detail register_count(const ptx::Function& function, const ptx::Instruction& in) {
+  return RegisterCountUse{static_cast<std::uint32_t>(constant(function, in, 0).value_or(0)),
+                          in.mods.has(Mod::inc)};
 }
 
 // --- the table ---
@@ -241,6 +266,8 @@ constexpr Maker map_field = {index_of<MapFieldUse>,
 constexpr Maker texture_read = makes<TextureUse, texture_read_use>;
 constexpr Maker texture_query = makes<TextureQueryUse, texture_query_use>;
 constexpr Maker surface = makes<SurfaceUse, surface_use>;
+constexpr Maker atomic = makes<AtomicUse, machine::atomic>;
+constexpr Maker register_count = makes<RegisterCountUse, machine::register_count>;
 }  // namespace makers
 
 // A row that lacks a column, or names no maker, does not compile.
@@ -269,6 +296,8 @@ constexpr bool suits(const Facts& row, std::size_t kind) {
       return is(std::type_identity<CollectiveUse>{});
     case Family::mbarrier:
       return is(std::type_identity<MbarrierUse>{});
+    case Family::atomic:
+      return is(std::type_identity<AtomicUse>{});
     case Family::matrix:
       return is(std::type_identity<MatrixUse>{});
     case Family::texture:
@@ -285,8 +314,8 @@ constexpr bool suits(const Facts& row, std::size_t kind) {
       return is(std::type_identity<MapFieldUse>{}, std::type_identity<Fence>{});
     case Family::tensor_core:  // other: wgmma and tcgen05
       return row.effect == Effect::other || is(std::type_identity<TensorUse>{});
-    case Family::atomic:
     case Family::system:
+      return is(std::type_identity<std::monostate>{}, std::type_identity<RegisterCountUse>{});
     case Family::integer:
     case Family::bits:
     case Family::floating:

@@ -103,6 +103,7 @@ struct BarrierUse {
 // shfl, vote, match, redux, elect, activemask
 struct CollectiveUse {
   check::Collective::Kind kind = check::Collective::Kind::shuffle;
+  bool named = false;  // .sync: its last operand is the mask of its members
 };
 
 // mbarrier.*, cp.async.mbarrier.arrive
@@ -205,9 +206,35 @@ struct TextureUse {
   ptx::Type result = ptx::Type::f32;  // of each component
 };
 
+// atom, red
+struct AtomicUse {
+  enum class Operation : std::uint8_t {
+    add,
+    min,
+    max,
+    inc,
+    dec,
+    bit_and,
+    bit_or,
+    bit_xor,
+    exchange,
+    compare_and_swap,
+  };
+  Operation operation = Operation::add;
+  ptx::Type type = ptx::Type::b32;  // of each element
+  std::uint8_t count = 1;           // elements
+};
+
+// setmaxnreg
+struct RegisterCountUse {
+  std::uint32_t registers = 0;  // of each thread, afterwards
+  bool increases = false;
+};
+
 // suld, sust, sured
 struct SurfaceUse {
   check::Access::Kind kind = check::Access::Kind::load;
+  async::ReduceOp operation = async::ReduceOp::add;  // of sured
   texture::SurfaceAccess access;
   ptx::Type type = ptx::Type::b32;  // of each element
   std::uint8_t count = 1;           // elements

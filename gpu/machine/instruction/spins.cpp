@@ -39,9 +39,14 @@ class Spins {
     std::vector<std::uint32_t> others;  // registers that decide it together with the result
   };
 
+  static bool is(const Instruction& in, AtomicUse::Operation operation) {
+    const auto* const use = in.as<AtomicUse>();
+    return use && use->operation == operation;
+  }
   static bool is_candidate(const Instruction& in) {
     return in.memory.size() == 1 && in.memory[0].role == Role::atomic && !in.guard &&
-           (in.text->mods.has(ptx::Mod::cas) || in.text->mods.has(ptx::Mod::exch));
+           (is(in, AtomicUse::Operation::compare_and_swap) ||
+            is(in, AtomicUse::Operation::exchange));
   }
 
   MemoryOperand& memory_of(const Instruction& in) {
@@ -68,7 +73,8 @@ class Spins {
   // The operand is the address, or the value that a compare-and-swap expects.
   static bool decides(const Instruction& in, std::uint8_t operand) {
     const std::uint8_t address = in.memory[0].operand;
-    return operand == address || (in.text->mods.has(ptx::Mod::cas) && operand == address + 1);
+    return operand == address ||
+           (is(in, AtomicUse::Operation::compare_and_swap) && operand == address + 1);
   }
 
   // Follows control from behind the atomic to the first conditional branch.
@@ -109,8 +115,8 @@ class Spins {
   // Both try to take one lock, if the registers of the address stay the same.
   bool are_alike(const Instruction& a, const Instruction& b) const {
     const Address &one = a.memory[0].address, &other = b.memory[0].address;
-    return a.text->mods.has(ptx::Mod::cas) == b.text->mods.has(ptx::Mod::cas) &&
-           one.base == other.base && one.index == other.index && one.offset == other.offset;
+    return a.as<AtomicUse>()->operation == b.as<AtomicUse>()->operation && one.base == other.base &&
+           one.index == other.index && one.offset == other.offset;
   }
 
   // The registers written on the paths from block `from` back to the atomic, or to one like it that

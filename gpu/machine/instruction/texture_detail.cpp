@@ -22,6 +22,11 @@ constexpr Means<Geometry> geometries[] = {
 constexpr Means<texture::Outside> boundaries[] = {{Mod::trap, texture::Outside::trap},
                                                   {Mod::clamp, texture::Outside::clamp},
                                                   {Mod::zero, texture::Outside::zero}};
+constexpr Means<async::ReduceOp> surface_operations[] = {{Mod::add, async::ReduceOp::add},
+                                                         {Mod::min, async::ReduceOp::min},
+                                                         {Mod::max, async::ReduceOp::max},
+                                                         {Mod::and_, async::ReduceOp::bit_and},
+                                                         {Mod::or_, async::ReduceOp::bit_or}};
 constexpr Means<std::int8_t> components[] = {{Mod::r, 0}, {Mod::g, 1}, {Mod::b, 2}, {Mod::a, 3}};
 constexpr Means<Query> queries[] = {
     {Mod::width, Query::width},
@@ -53,6 +58,7 @@ Detail surface_use(const ptx::Function&, const ptx::Instruction& in) {
   use.kind = in.opcode == Opcode::suld   ? Kind::load
              : in.opcode == Opcode::sust ? Kind::store
                                          : Kind::reduction;
+  use.operation = meaning(in.mods, surface_operations).value_or(async::ReduceOp::add);
   use.type = in.type();
   use.count = in.vector;
   use.access = {*geometry, meaning(in.mods, boundaries).value_or(texture::Outside::trap),

@@ -67,7 +67,7 @@ class CodeBuilder {
   bool guarded_ = false;
   std::uint32_t instruction_ = 0;
   std::uint32_t begin_ = 0;  // its first op
-  std::uint32_t paid_ = 0;  // ops before this one have been charged for
+  std::uint32_t paid_ = 0;   // ops before this one have been charged for
   static constexpr std::uint32_t none = ~0u;
   std::uint32_t refusal_ = none;  // the instruction's index in Code::refusals
   const std::uint32_t scratch_begin_;

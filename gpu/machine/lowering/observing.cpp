@@ -101,15 +101,24 @@ void observe_lanes(Lowering& lo, Ref addresses) {
   op.flags |= Op::address_64;
 }
 
-void observe_access(Lowering& lo, Op& op, unsigned value_bytes) {
+void observe_access(Lowering& lo, Op& op, const AccessPlaces& places) {
   const MemoryOperand* const access = observed_access(lo.what, lo.function);
   if (!lo.form().accessed || !access) return;
   const bool store = is_plain(*access) && is_shared_store(lo.what, *access);
   if (is_plain(*access) && !store) return;
   if (!op.inner) op.inner = op.run;
   op.run = store ? report_store : report_strong;
-  const bool one = op.count <= 1 && value_bytes <= 8;
-  op.detail = static_cast<std::uint16_t>(store || one ? value_bytes : 0);
+  Code& code = lo.code();
+  code.values_of.resize(code.description->body.size());
+  code.values_of[op.instruction] = static_cast<std::uint32_t>(code.values.size());
+  AccessValues& values = code.values.emplace_back();
+  // Listeners get the values of strong accesses in 64 bits.
+  const bool one = places.wrote.size() <= 1 && places.bytes <= sizeof(std::uint64_t);
+  if (places.bytes == 0 || !(store || one)) return;
+  values.bytes = places.bytes;
+  values.count = static_cast<std::uint32_t>(std::max<std::size_t>(1, places.wrote.size()));
+  values.wrote = lo.extra(places.wrote);
+  values.read = places.read, values.compared = places.compared;
 }
 
 bool reports_access(const Instruction& in, const ptx::Function& function, std::span<const Op> ops) {

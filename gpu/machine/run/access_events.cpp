@@ -294,24 +294,26 @@ class Held {
 
 }  // namespace
 
-// Performs a strong access, then reports it. Op::detail: bytes of a lane's value in its register,
-// or 0 if the values are not known.
+// Performs a strong access, then reports it.
 const Op* report_strong(Warp& w, const Op* op) {
   const std::uint32_t mask = observed_lanes(w, op);
   if (mask == 0) return op + 1;
   const MemoryOperand& info = *observed_access(*op->what, *w.frame->code->function);
-  const ptx::Instruction& in = *op->what->text;
-  const bool store = info.role == MemoryOperand::Role::store, swap = in.mods.has(ptx::Mod::cas),
-             exchange = in.mods.has(ptx::Mod::exch);
+  using Operation = AtomicUse::Operation;
+  const auto* const atomic = op->what->as<AtomicUse>();
+  const bool store = info.role == MemoryOperand::Role::store,
+             swap = atomic && atomic->operation == Operation::compare_and_swap,
+             exchange = atomic && atomic->operation == Operation::exchange;
   std::uint64_t addresses[lanes], read[lanes], wrote[lanes], compared[lanes];
   operand_addresses(w, op, info, addresses);
-  const unsigned bytes = op->detail;
+  const AccessValues& places = values_of(*w.frame->code, op);
+  const unsigned bytes = places.bytes;
   Values values;
   if (bytes && (store || exchange || swap)) {
-    widen(w, store ? op->d : swap ? op->c : op->b, bytes, info.bytes, wrote);
+    widen(w, w.frame->code->extra[places.wrote], bytes, info.bytes, wrote);
     values.wrote = wrote;
   }
-  if (bytes && swap) widen(w, op->b, bytes, info.bytes, compared);
+  if (bytes && swap) widen(w, places.compared, bytes, info.bytes, compared);
   std::unique_lock<std::mutex> lock;
   if (info.space == Space::global || info.space == Space::generic)
     lock = std::unique_lock(strong_order());
@@ -331,8 +333,8 @@ const Op* report_strong(Warp& w, const Op* op) {
   }
   std::optional<LoadDecision> decision;
   if (info.decides && bytes == info.bytes) values.decision = &decision.emplace(w, op, bytes);
-  if (bytes && !store && op->d != no_ref) {
-    widen(w, op->d, bytes, info.bytes, read);
+  if (bytes && places.read != no_ref) {
+    widen(w, places.read, bytes, info.bytes, read);
     values.read = read;
     for (int l = 0; swap && l < lanes; ++l) values.kept |= read[l] != compared[l] ? 1u << l : 0;
   }

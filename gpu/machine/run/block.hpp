@@ -32,6 +32,7 @@ struct NamedBarrier {
   std::uint32_t phase = 0;         // completions so far
   std::uint32_t reduced_popc = 0;  // threads whose predicate was true
   bool reduced_and = true, reduced_or = false;
+  bool reduces = false;  // some thread gave a predicate
 };
 
 class Observation;

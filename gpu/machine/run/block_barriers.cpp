@@ -9,8 +9,10 @@ namespace inflight::machine {
 void deliver_reduction(Frame& frame, const Op* op, std::uint32_t mask, const NamedBarrier& phase) {
   using Step = BarrierUse::Step;
   const Step step = use_of<BarrierUse>(op).step;
-  if (step < Step::red_popc) return;
-  auto* out = reinterpret_cast<std::uint32_t*>(frame.registers.data() + (op->d & ~3u));
+  if (step < Step::red_popc || op->what->writes.empty()) return;
+  const Ref to = frame.code->slots[op->what->writes.front().reg];
+  if (to == no_ref) return;
+  auto* out = reinterpret_cast<std::uint32_t*>(frame.registers.data() + (to & ~3u));
   if (step == Step::red_popc) {
     for (int l = 0; l < lanes; ++l)
       if ((mask >> l) & 1) out[l] = phase.reduced_popc;
@@ -34,7 +36,7 @@ void Block::try_complete(std::uint32_t id, const LastToArrive& last) {
   for (auto& w : warps)
     for (Split& s : w->parked) {
       if (s.wait != Wait::barrier || s.detail != id) continue;
-      if (s.pc->c != no_ref) deliver_reduction(*s.frame, s.pc, s.mask, phase);
+      if (phase.reduces) deliver_reduction(*s.frame, s.pc, s.mask, phase);
       if (grid->observation) grid->observation->wait_ended(*w, s);
       s.wait = Wait::nothing, ++s.pc;
       w->phases = in_step;

@@ -17,7 +17,7 @@ Kind kind_by_family(const Warp& w, const Op* op) {
   const auto& body = w.frame->code->description->body;
   if (op->instruction >= body.size()) return Kind::other;
   const Instruction& what = body[op->instruction];
-  return what.opcode == ptx::Opcode::setmaxnreg ? Kind::barrier : mistake_of(what.family);
+  return what.as<RegisterCountUse>() ? Kind::barrier : mistake_of(what.family);
 }
 
 Kind kind_of(const Warp& w, const Op* op, FaultKind kind, const FaultDetail& about) {

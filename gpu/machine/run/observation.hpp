@@ -57,8 +57,9 @@ class Observation {
   // All lanes of a collective or a bar.warp.sync are here.
   void met(Warp& w, const Op* op, std::uint32_t present, std::uint32_t members) const;
   // The active lanes have arrived at a barrier of their block, and it has counted them.
-  void arrived(const Warp& w, const Op* op, std::uint32_t id, std::uint32_t expected,
-               const NamedBarrier& barrier) const;
+  // `given`: the count that they name; 0: none.
+  void arrived(const Warp& w, const Op* op, std::uint32_t id, std::uint32_t given,
+               std::uint32_t expected, const NamedBarrier& barrier) const;
   void completed(const Block& block, std::uint32_t id, const NamedBarrier& barrier,
                  const LastToArrive& last) const;
   // `alone`: the lanes wait without having arrived.

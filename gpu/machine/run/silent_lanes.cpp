@@ -45,11 +45,23 @@ std::uint32_t equal_lanes(const std::byte* at, const std::byte* values) {
   return equal;
 }
 
+// The registers that a store writes: one an element.
+struct Stored {
+  Stored(const Warp& w, const Op* op)
+      : places(machine::values_of(*w.frame->code, op)),
+        refs(w.frame->code->extra.data() + places.wrote) {}
+  const std::byte* of(const Warp& w, unsigned element) const {
+    return w.at<std::byte>(refs[element]);
+  }
+  const AccessValues& places;
+  const Ref* refs;
+};
+
 // The host address of a store of one element by all lanes in a row, or null.
 const std::byte* place_of_row(Warp& w, const Op* op, const MemoryOperand& info,
-                              const std::uint64_t* addresses) {
+                              const AccessValues& places, const std::uint64_t* addresses) {
   const std::uint32_t bytes = info.bytes;
-  if (op->count != 1 || op->detail != bytes || addresses[0] % bytes != 0) return nullptr;
+  if (places.count != 1 || places.bytes != bytes || addresses[0] % bytes != 0) return nullptr;
   if (info.space == Space::global) return resolve_global(w, op, addresses[0], lanes * bytes, false);
   return check_space(info.space) == check::Space::shared
              ? resolve_shared(w, addresses[0], lanes * bytes, true)
@@ -115,15 +127,16 @@ class Leaders {
 
 std::uint32_t silent_lanes(Warp& w, const Op* op, const MemoryOperand& info, std::uint32_t mask,
                            const std::uint64_t* addresses, bool in_row) {
-  if (const std::byte* const row = in_row ? place_of_row(w, op, info, addresses) : nullptr) {
-    if (info.bytes == 4) return equal_lanes<std::uint32_t>(row, w.at<std::byte>(op->d));
-    if (info.bytes == 8) return equal_lanes<std::uint64_t>(row, w.at<std::byte>(op->d));
+  const Stored stored(w, op);
+  if (const std::byte* const row =
+          in_row ? place_of_row(w, op, info, stored.places, addresses) : nullptr) {
+    if (info.bytes == 4) return equal_lanes<std::uint32_t>(row, stored.of(w, 0));
+    if (info.bytes == 8) return equal_lanes<std::uint64_t>(row, stored.of(w, 0));
   }
   LanePlaces places;
   if (resolve_lanes(w, op, mask, info.space, addresses, info.bytes, false, places).lanes) return 0;
-  const unsigned count = op->count, bytes = info.bytes / count, stride = op->detail;
-  const Ref first[] = {op->d, op->b, op->c};
-  const Ref* const more = count > 3 ? w.frame->code->extra.data() + op->extra : nullptr;
+  const unsigned count = stored.places.count, bytes = info.bytes / count,
+                 stride = stored.places.bytes;
   const auto differ = [bytes](const std::byte* one, const std::byte* other) {
     if (bytes != 4) return std::memcmp(one, other, bytes) != 0;
     std::uint32_t a, b;
@@ -132,7 +145,7 @@ std::uint32_t silent_lanes(Warp& w, const Op* op, const MemoryOperand& info, std
   };
   std::uint32_t silent = mask;
   for (unsigned i = 0; i < count && silent; ++i) {
-    const auto* const values = w.at<std::byte>(i < 3 ? first[i] : more[i - 3]);
+    const auto* const values = stored.of(w, i);
     each_lane(silent, [&](int l) {
       if (differ(places.at[l] + i * bytes, values + static_cast<unsigned>(l) * stride))
         silent &= ~(1u << l);
@@ -143,7 +156,7 @@ std::uint32_t silent_lanes(Warp& w, const Op* op, const MemoryOperand& info, std
     leaders.each_follower([&](int leader, int l) {
       bool alike = true;
       for (unsigned i = 0; i < count && alike; ++i) {
-        const auto* const values = w.at<std::byte>(i < 3 ? first[i] : more[i - 3]);
+        const auto* const values = stored.of(w, i);
         alike = !differ(values + static_cast<unsigned>(leader) * stride,
                         values + static_cast<unsigned>(l) * stride);
       }
@@ -162,16 +175,16 @@ std::uint32_t silent_lanes(Warp& w, const Op* op, const MemoryOperand& info, std
 void find_store(Warp& w, const Op* op, const MemoryOperand& info, std::uint32_t mask,
                 const std::uint64_t* addresses, StoreData& data) {
   data.mask = mask, data.bytes = info.bytes, data.addresses = addresses;
-  const unsigned count = op->count, bytes = info.bytes / count, stride = op->detail;
-  if (count == 1 && bytes == stride && bytes >= 4) return widen(w.at<std::byte>(op->d), data);
+  const Stored stored(w, op);
+  const unsigned count = stored.places.count, bytes = info.bytes / count,
+                 stride = stored.places.bytes;
+  if (count == 1 && bytes == stride && bytes >= 4) return widen(stored.of(w, 0), data);
   std::memset(data.values, 0, data.words() * sizeof data.values[0]);
-  const Ref first[] = {op->d, op->b, op->c};
-  const Ref* const more = count > 3 ? w.frame->code->extra.data() + op->extra : nullptr;
   constexpr unsigned word = sizeof data.values[0][0];
   for (unsigned at = 0; at < data.bytes;) {
     const unsigned i = at / bytes, offset = at % bytes;
     const unsigned length = std::min(word, bytes - offset);
-    const auto* const values = w.at<std::byte>(i < 3 ? first[i] : more[i - 3]) + offset;
+    const auto* const values = stored.of(w, i) + offset;
     each_lane(mask, [&](int l) {
       std::memcpy(reinterpret_cast<std::byte*>(&data.values[at / word][l]) + at % word,
                   values + static_cast<unsigned>(l) * stride, length);

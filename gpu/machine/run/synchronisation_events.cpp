@@ -84,15 +84,15 @@ void Observation::met(Warp& w, const Op* op, std::uint32_t present, std::uint32_
   wait_ended(w, {op, w.frame, present, Wait::collective, members});
 }
 
-void Observation::arrived(const Warp& w, const Op* op, std::uint32_t id, std::uint32_t expected,
-                          const NamedBarrier& barrier) const {
+void Observation::arrived(const Warp& w, const Op* op, std::uint32_t id, std::uint32_t given,
+                          std::uint32_t expected, const NamedBarrier& barrier) const {
   if (!wants(Topic::barriers)) return;
   const auto& use = use_of<BarrierUse>(op);
   check::Barrier event{who(w, w.mask, op)};
   event.step = step_of(use.step);
   event.id = id;
   event.expected = expected;
-  if (op->b != no_ref) event.given = w.at<std::uint32_t>(op->b)[std::countr_zero(w.mask)];
+  event.given = given;
   event.arrived = barrier.arrived;
   event.phase = barrier.phase;
   event.aligned = use.aligned;

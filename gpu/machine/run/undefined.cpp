@@ -65,24 +65,32 @@ unsigned part_of(UndefinedRegisters& u, const Instruction& what) {
   return std::max(part, 1u);
 }
 
+// The member mask that a lane names in a collective whose members are named.
+std::uint32_t members_of(const Warp& w, const Instruction& what, int lane) {
+  const Code& code = *w.frame->code;
+  const ptx::Operand& last = code.function->operands(*what.text).back();
+  return last.kind == ptx::Operand::Kind::reg ? w.at<std::uint32_t>(code.slots[last.index])[lane]
+                                              : static_cast<std::uint32_t>(last.value);
+}
+
 // The active lanes whose member mask at the collective is that of the first lane of `rest`.
-std::uint32_t group_of(const Warp& w, const Op* op, std::uint32_t rest) {
-  const auto* const masks = w.at<std::uint32_t>(op->extra);
-  const std::uint32_t members = masks[std::countr_zero(rest)];
+std::uint32_t group_of(const Warp& w, const Instruction& what, std::uint32_t rest) {
+  const std::uint32_t members = members_of(w, what, std::countr_zero(rest));
   std::uint32_t group = 0;
   for (std::uint32_t m = rest; m != 0; m &= m - 1)
-    if (const int l = std::countr_zero(m); masks[l] == members) group |= 1u << l;
+    if (const int l = std::countr_zero(m); members_of(w, what, l) == members) group |= 1u << l;
   return group;
 }
 
 // Are all its lanes here, so that it runs at once and only on this warp's registers?
-bool is_complete(const Warp& w, const Op* op, const Instruction& what) {
+bool is_complete(const Warp& w, const Instruction& what) {
   if (what.control != Control::meet) return true;
-  if (!what.as<CollectiveUse>()) return w.mask == w.alive;
-  if (op->extra == no_ref) return true;
+  const auto* const collective = what.as<CollectiveUse>();
+  if (!collective) return w.mask == w.alive;
+  if (!collective->named) return true;
   for (std::uint32_t rest = w.mask; rest != 0;) {
-    const std::uint32_t members = w.at<std::uint32_t>(op->extra)[std::countr_zero(rest)];
-    const std::uint32_t group = group_of(w, op, rest);
+    const std::uint32_t members = members_of(w, what, std::countr_zero(rest));
+    const std::uint32_t group = group_of(w, what, rest);
     if ((members & w.alive & ~group) != 0 || (group & ~members) != 0) return false;
     if (group != w.mask && what.guard) return false;
     rest &= ~group;
@@ -90,41 +98,66 @@ bool is_complete(const Warp& w, const Op* op, const Instruction& what) {
   return true;
 }
 
+// An operand of a comparison: its bits in a variant, or with variant_count the actual ones.
+class Compared {
+ public:
+  Compared(const Warp& w, UndefinedRegisters& u, const ptx::Operand& operand, std::size_t bytes)
+      : u_(u), operand_(operand), bytes_(bytes) {
+    if (!is_register()) return;
+    width_ = u.slot_size(operand.index) / lanes;
+    known_ = w.frame->code->slots[operand.index] != no_ref && width_ >= bytes;
+  }
+  bool known() const { return known_; }
+  std::uint64_t value(unsigned variant, unsigned lane) const {
+    std::uint64_t bits = static_cast<std::uint64_t>(operand_.value);
+    if (is_register()) {
+      const std::byte* const at =
+          variant < variant_count ? u_.at(variant, operand_.index) : u_.actual(operand_.index);
+      bits = 0;
+      std::memcpy(&bits, at + lane * width_, bytes_);
+    }
+    return bytes_ < sizeof bits ? bits & ((std::uint64_t{1} << 8 * bytes_) - 1) : bits;
+  }
+
+ private:
+  bool is_register() const { return operand_.kind == ptx::Operand::Kind::reg; }
+
+  UndefinedRegisters& u_;
+  const ptx::Operand& operand_;
+  std::size_t bytes_, width_ = 0;
+  bool known_ = operand_.kind == ptx::Operand::Kind::integer;
+};
+
 // A comparison for equality of undefined operands has an undefined result, unless defined bits
 // already differ. A few variants cannot try every value, so this sets a variant to the other
 // result.
-void judge_equality(Warp& w, UndefinedRegisters& u, const Op* op, const Instruction& what) {
+void judge_equality(Warp& w, UndefinedRegisters& u, const Instruction& what) {
   const ptx::Instruction& in = *what.text;
   const bool asks = in.mods.has(ptx::Mod::eq) || in.mods.has(ptx::Mod::ne);
-  if (what.opcode != Opcode::setp || !asks || op->detail != 0 || ptx::is_float(in.type())) return;
   const std::size_t width = ptx::size_of(in.type());
-  if (width < 2 || op->a == no_ref || op->b == no_ref) return;
-  const auto place = [&](Ref ref, unsigned variant) {
-    const auto base = static_cast<Base>(ref & 3);
-    return base == Base::frame && variant < variant_count ? u.variants[variant].data() + (ref & ~3u)
-                                                          : w.at<std::byte>(ref);
-  };
-  const auto value = [&](Ref ref, unsigned variant, unsigned lane) {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, place(ref, variant) + lane * width, width);
-    return bits;
-  };
+  if (what.opcode != Opcode::setp || !asks || ptx::is_float(in.type()) || width < 2) return;
+  const auto operands = w.frame->code->function->operands(in);
+  if (operands.size() != 3 || operands[0].kind != ptx::Operand::Kind::reg) return;
+  if (w.frame->code->slots[operands[0].index] == no_ref) return;
+  const Compared one(w, u, operands[1], width), other(w, u, operands[2], width);
+  if (!one.known() || !other.known()) return;
   std::uint32_t open = 0;
   for (std::uint32_t m = executing(w, what); m != 0; m &= m - 1) {
     const auto l = static_cast<unsigned>(std::countr_zero(m));
-    const std::uint64_t a = value(op->a, variant_count, l), b = value(op->b, variant_count, l);
+    const std::uint64_t a = one.value(variant_count, l), b = other.value(variant_count, l);
     std::uint64_t undefined = 0;
     bool follows = true;  // a ^ b is the same in all variants: the same undefined bits
     for (unsigned v = 0; v < variant_count; ++v) {
-      const std::uint64_t x = value(op->a, v, l), y = value(op->b, v, l);
+      const std::uint64_t x = one.value(v, l), y = other.value(v, l);
       undefined |= (a ^ x) | (b ^ y);
       follows = follows && (x ^ y) == (a ^ b);
     }
     if (undefined != 0 && !follows && ((a ^ b) & ~undefined) == 0) open |= 1u << l;
   }
   if (open == 0) return;
-  auto* const p = reinterpret_cast<std::uint32_t*>(u.variants[0].data() + (op->d & ~3u));
-  *p = (*p & ~open) | (~*w.at<std::uint32_t>(op->d) & open);
+  const std::uint32_t result = operands[0].index;
+  auto* const p = reinterpret_cast<std::uint32_t*>(u.at(0, result));
+  *p = (*p & ~open) | (~*reinterpret_cast<const std::uint32_t*>(u.actual(result)) & open);
 }
 
 bool writes_undefined(const UndefinedRegisters& u, const Instruction& what) {
@@ -187,14 +220,14 @@ const Op* run_apart(Warp& w, UndefinedRegisters& u, const Op* op, const Instruct
 
 void run_variants(Warp& w, UndefinedRegisters& u, const Op* op, const Instruction& what,
                   std::uint32_t carry_before) {
-  const bool grouped = what.as<CollectiveUse>() && what.control == Control::meet &&
-                       op->extra != no_ref && group_of(w, op, w.mask) != w.mask;
+  const auto* const collective = what.as<CollectiveUse>();
+  const bool grouped = collective && collective->named && group_of(w, what, w.mask) != w.mask;
   const std::uint32_t carry = w.carry;
   for (unsigned v = 0; v < variant_count; ++v) {
     const OnVariant on(w, u, v);
     w.carry = u.carry_origin != 0 ? u.carry[v] : carry_before;
     for (std::uint32_t rest = w.mask; rest != 0;) {
-      const std::uint32_t group = grouped ? group_of(w, op, rest) : rest;
+      const std::uint32_t group = grouped ? group_of(w, what, rest) : rest;
       if (grouped) w.mask = group, w.whole = false;
       (op->is(Op::wraps) ? op->inner : op->run)(w, op);
       rest &= ~group;
@@ -209,7 +242,7 @@ const Op* run_computing(Warp& w, UndefinedRegisters& u, const Op* op, const Inst
   const bool first = op->is(Op::begins);
   if (first && what.guard && what.diverts()) decide(w, u, op, what.guard.reg, w.mask, How::branch);
   if (goes_elsewhere(op)) return op->run(w, op);
-  if (!is_complete(w, op, what)) return run_apart(w, u, op, what);
+  if (!is_complete(w, what)) return run_apart(w, u, op, what);
   if (!first && u.expected != op) u.refresh();
   if (first || u.expected != op) prepare(u, what);
   u.expected = op + 1;
@@ -218,28 +251,24 @@ const Op* run_computing(Warp& w, UndefinedRegisters& u, const Op* op, const Inst
   const Op* const next = op->run(w, op);
   if (next != op + 1 || is_reporter(op)) return next;
   run_variants(w, u, op, what, carry);
-  judge_equality(w, u, op, what);
   if (what.writes_carry)
     u.carry_origin = std::any_of(u.carry.begin(), u.carry.end(),
                                  [&](std::uint32_t each) { return each != w.carry; })
                          ? u.following
                          : 0;
-  if (next->instruction != op->instruction || goes_elsewhere(next))
-    for (const RegisterUse& use : what.writes)
-      u.judge(w, use.reg, u.following, executing(w, what),
-              {u.inputs_moved && keeps_bits(what), part});
+  if (next->instruction == op->instruction && !goes_elsewhere(next)) return next;
+  judge_equality(w, u, what);
+  for (const RegisterUse& use : what.writes)
+    u.judge(w, use.reg, u.following, executing(w, what),
+            {u.inputs_moved && keeps_bits(what), part});
   return next;
 }
 
 }  // namespace
 
-bool is_reporter(const Op* op) {
-  return op->is(Op::reports);
-}
+bool is_reporter(const Op* op) { return op->is(Op::reports); }
 
-bool goes_elsewhere(const Op* op) {
-  return op->is(Op::diverts);
-}
+bool goes_elsewhere(const Op* op) { return op->is(Op::diverts); }
 
 std::uint32_t executing(const Warp& w, const Instruction& what) {
   if (!what.guard || what.control == Control::branch) return w.mask;

@@ -164,6 +164,25 @@ TEST(Descriptions, SayWhatFencesOrderAndBarriersAre) {
   EXPECT_EQ(d[8].as<MbarrierUse>()->order, check::Order::relaxed);
 }
 
+TEST(Descriptions, SayWhatAtomicsDoAndHowManyRegistersAreWanted) {
+  const Described d(R"(
+  atom.acq_rel.cta.shared.cas.b64 %rd1, [%r2], %rd3, %rd4;
+  red.global.min.s32 [%rd1], 1;
+  red.global.v4.f32.add [%rd1], {%f1, %f2, %f3, %f4};
+  setmaxnreg.inc.sync.aligned.u32 232;
+  setmaxnreg.dec.sync.aligned.u32 40;)");
+  using Operation = AtomicUse::Operation;
+  EXPECT_EQ(d[0].as<AtomicUse>()->operation, Operation::compare_and_swap);
+  EXPECT_EQ(d[0].as<AtomicUse>()->type, ptx::Type::b64);
+  EXPECT_EQ(d[1].as<AtomicUse>()->operation, Operation::min);
+  EXPECT_EQ(d[1].as<AtomicUse>()->type, ptx::Type::s32);
+  EXPECT_EQ(d[2].as<AtomicUse>()->operation, Operation::add);
+  EXPECT_EQ(d[2].as<AtomicUse>()->count, 4);
+  EXPECT_EQ(d[3].as<RegisterCountUse>()->registers, 232u);
+  EXPECT_TRUE(d[3].as<RegisterCountUse>()->increases);
+  EXPECT_FALSE(d[4].as<RegisterCountUse>()->increases);
+}
+
 // The tests' audit detects a description that leaves a register out.
 TEST(Descriptions, AreAuditedWhereverTestsRunInstructions) {
   const auto run_with = [](auto change) {
