@@ -5,6 +5,7 @@
 
 #include "gpu/machine/instruction/observed_access.hpp"
 #include "gpu/machine/lowering/lowering.hpp"
+#include "gpu/machine/run/access.hpp"
 #include "gpu/machine/run/block.hpp"
 #include "gpu/machine/run/counts.hpp"
 #include "gpu/machine/run/each_lane.hpp"
@@ -45,41 +46,30 @@ unsigned space_index(const Windows& at, std::uint64_t address) {
   return address - at.param < Windows::param_size ? 2 : 3;
 }
 
-template <class A>
-bool have_high_word(const A* addresses, std::uint64_t offset, std::uint64_t like) {
+bool have_high_word(const std::uint64_t (&addresses)[lanes], std::uint64_t like) {
   std::uint64_t differ = 0;
-  for (int l = 0; l < lanes; ++l) differ |= (addresses[l] + offset) ^ like;
+  for (int l = 0; l < lanes; ++l) differ |= addresses[l] ^ like;
   return differ >> 32 == 0;
-}
-
-template <class A>
-void count_spaces(Warp& w, const Op* op, std::uint32_t mask, const A* addresses) {
-  const Windows& at = w.block->grid->memory->windows();
-  const auto offset = static_cast<std::uint64_t>(op->imm);
-  Count* const counts = &slot(w, op);
-  // Windows begin at multiples of 2^32. So addresses with equal high words are in one space, except
-  // near the parameter window, which is shorter.
-  const std::uint64_t first = addresses[std::countr_zero(mask)] + offset;
-  if (mask == all_lanes && (first ^ at.param) >> 32 != 0 &&
-      have_high_word(addresses, offset, first))
-    return counts[space_index(at, first)].add(mask);
-  std::uint32_t in[std::size(generic_spaces)] = {};
-  each_lane(mask, [&](int l) { in[space_index(at, addresses[l] + offset)] |= 1u << l; });
-  for (unsigned i = 0; i < std::size(generic_spaces); ++i)
-    if (in[i] != 0) counts[i].add(in[i]);
 }
 
 const Op* count_generic(Warp& w, const Op* op) {
   const std::uint32_t mask = guarded_lanes(w, op) & op->d;
   if (mask == 0) return op + 1;
-  if (op->a == no_ref) {
-    static constexpr std::uint32_t zeros[lanes] = {};
-    count_spaces(w, op, mask, zeros);
-  } else if (op->flags & Op::address_64) {
-    count_spaces(w, op, mask, w.at<std::uint64_t>(op->a));
-  } else {
-    count_spaces(w, op, mask, w.at<std::uint32_t>(op->a));
+  std::uint64_t addresses[lanes];
+  lane_addresses(w, op, ptx::Space::generic, addresses);
+  const Windows& at = w.block->grid->memory->windows();
+  Count* const counts = &slot(w, op);
+  // Windows begin at multiples of 2^32. So addresses with equal high words are in one space, except
+  // near the parameter window, which is shorter.
+  const std::uint64_t first = addresses[std::countr_zero(mask)];
+  if (mask == all_lanes && (first ^ at.param) >> 32 != 0 && have_high_word(addresses, first)) {
+    counts[space_index(at, first)].add(mask);
+    return op + 1;
   }
+  std::uint32_t in[std::size(generic_spaces)] = {};
+  each_lane(mask, [&](int l) { in[space_index(at, addresses[l])] |= 1u << l; });
+  for (unsigned i = 0; i < std::size(generic_spaces); ++i)
+    if (in[i] != 0) counts[i].add(in[i]);
   return op + 1;
 }
 

@@ -41,8 +41,8 @@ class Reader {
   explicit Reader(Lowering& lo) : lo_(lo), left_(lo.operands) {
     if (lo.in.mods.has(Mod::L2_cache_hint) && !left_.empty()) take_hint();
   }
-  bool address(Ref& ref, Type type) {
-    return next([&](const Operand& o) { return ref = lo_.address_lanes(o, type); });
+  bool address(Ref& ref, Space space) {
+    return next([&](const Operand& o) { return ref = lo_.address_lanes(o, space); });
   }
   bool value(Ref& ref, Type type) {
     return next([&](const Operand& o) { return ref = lo_.source(o, type); });
@@ -117,11 +117,10 @@ bool lower_bulk(Lowering& lo, const Row&) {
   if (reduces && !can_reduce(lo)) return false;
   Refs refs = no_refs();
   Reader in(lo);
-  if (!in.address(refs[Name::to], store ? Type::u64 : Type::u32) ||
-      !in.address(refs[Name::from], load ? Type::u64 : Type::u32) ||
+  if (!in.address(refs[Name::to], to) || !in.address(refs[Name::from], from) ||
       !in.value(refs[Name::size], Type::u32))
     return false;
-  if (!store && !in.address(refs[Name::mbarrier], Type::u32)) return false;
+  if (!store && !in.address(refs[Name::mbarrier], Space::shared)) return false;
   if (use.multicast && !in.value(refs[Name::ctas], Type::u16)) return false;
   if (use.masked && !in.value(refs[Name::mask], Type::u16)) return false;
   return in.done() && emit(lo, load ? bulk_load : store ? bulk_store : bulk_copy, refs);
@@ -131,7 +130,7 @@ bool lower_prefetch(Lowering& lo, const Row&) {
   if (!only(lo, {Mod::L2})) return false;
   Refs refs = no_refs();
   Reader in(lo);
-  return in.address(refs[Name::from], Type::u64) && in.value(refs[Name::size], Type::u32) &&
+  return in.address(refs[Name::from], Space::global) && in.value(refs[Name::size], Type::u32) &&
          in.done() && emit(lo, bulk_prefetch, refs);
 }
 
@@ -145,7 +144,8 @@ bool check_rank(Lowering& lo, const CopyUse& use) {
 
 // `[map, {coordinates}]`
 bool map_and_place(Reader& in, Refs& refs, const CopyUse& use) {
-  return in.address(refs[Name::map], Type::u64) && in.list(&refs[Name::place], use.rank, Type::u32);
+  return in.address(refs[Name::map], Space::generic) &&
+         in.list(&refs[Name::place], use.rank, Type::u32);
 }
 
 bool lower_tensor(Lowering& lo, const Row&) {
@@ -161,13 +161,13 @@ bool lower_tensor(Lowering& lo, const Row&) {
   Reader in(lo);
   if (to == Space::global) {
     if (reduces && !use.reduces) return lo.refuse("its operation is missing");
-    return map_and_place(in, refs, use) && in.address(refs[Name::from], Type::u32) && in.done() &&
-           emit(lo, bulk_tensor_store, refs);
+    return map_and_place(in, refs, use) && in.address(refs[Name::from], Space::shared) &&
+           in.done() && emit(lo, bulk_tensor_store, refs);
   }
   if (!is_shared(to) || reduces)
     return lo.refuse("copies between these state spaces are not possible");
-  if (!in.address(refs[Name::to], Type::u32) || !map_and_place(in, refs, use) ||
-      !in.address(refs[Name::mbarrier], Type::u32))
+  if (!in.address(refs[Name::to], to) || !map_and_place(in, refs, use) ||
+      !in.address(refs[Name::mbarrier], Space::shared))
     return false;
   if (lo.in.mods.has(Mod::im2col) && !in.list(&refs[Name::offset], use.rank - 2u, Type::u16))
     return false;
@@ -216,8 +216,9 @@ bool lower_async_store(Lowering& lo, const Row&) {
   const Type type = use.bytes == 8 ? Type::b64 : Type::b32;
   Refs refs = no_refs();
   Reader in(lo);
-  if (!in.address(refs[Name::to], Type::u32) || !in.list(&refs[Name::place], use.count, type) ||
-      !in.address(refs[Name::mbarrier], Type::u32) || !in.done())
+  if (!in.address(refs[Name::to], Space::shared_cluster) ||
+      !in.list(&refs[Name::place], use.count, type) ||
+      !in.address(refs[Name::mbarrier], Space::shared) || !in.done())
     return false;
   return emit(lo, async_store, refs);
 }

@@ -16,7 +16,7 @@ inline Stretch parameter_stretch(const Warp& w) {
 template <class E>
 [[gnu::noinline]] const Op* global_rare(Warp& w, const Op* op) {
   Address buffer[lanes];
-  const Address* a = wide_addresses(w, op, buffer);
+  const Address* a = address_bases<ptx::Space::global>(w, op, buffer);
   return global_any<E>(w, op, w.mask, a, static_cast<Address>(op->imm));
 }
 
@@ -33,8 +33,7 @@ const Op* global(Warp& w, const Op* op) {
 template <class E, ptx::Space space = ptx::Space::shared>
 [[gnu::noinline]] const Op* shared_rare(Warp& w, const Op* op) {
   Offset buffer[lanes];
-  const Offset* a =
-      op->a == no_ref ? fill<Offset>(buffer, w.block->window) : narrow_addresses(w, op, buffer);
+  const Offset* a = address_bases<space>(w, op, buffer);
   const bool done = move_shared<E>(w, op, w.mask, a, static_cast<Offset>(op->imm), space);
   return done ? finish<E>(w, op) : nullptr;
 }
@@ -66,7 +65,7 @@ const Op* shared(Warp& w, const Op* op) {
 template <class E>
 [[gnu::noinline]] const Op* local_rare(Warp& w, const Op* op) {
   Offset buffer[lanes];
-  const Offset* a = narrow_addresses(w, op, buffer);
+  const Offset* a = address_bases<ptx::Space::local>(w, op, buffer);
   return move_local<E>(w, op, w.mask, a, static_cast<Offset>(op->imm)) ? op + 1 : nullptr;
 }
 
@@ -88,7 +87,7 @@ const Op* local(Warp& w, const Op* op) {
 template <class E>
 [[gnu::noinline]] const Op* parameter_rare(Warp& w, const Op* op) {
   Offset buffer[lanes];
-  const Offset* a = narrow_addresses(w, op, buffer);
+  const Offset* a = address_bases<ptx::Space::param>(w, op, buffer);
   const bool done = move_stretch<E>(w, op, w.mask, w.block->grid->parameters, a,
                                     static_cast<Offset>(op->imm), parameter_stretch(w));
   return done ? op + 1 : nullptr;
@@ -130,7 +129,7 @@ inline std::uint32_t inside(std::uint32_t mask, const Address* a, Address imm, A
 template <class E>
 [[gnu::noinline]] const Op* generic_rare(Warp& w, const Op* op) {
   Address buffer[lanes];
-  const Address* a = wide_addresses(w, op, buffer);
+  const Address* a = address_bases<ptx::Space::generic>(w, op, buffer);
   const Address imm = static_cast<Address>(op->imm);
   const Windows& at = w.block->grid->memory->windows();
   std::uint32_t rest = w.mask;

@@ -3,14 +3,20 @@
 // memory that this op last used. Only if that fails are the lanes checked one by one.
 // Included only by files compiled for each instruction set, like lanes.hpp.
 #pragma once
+#include <type_traits>
+
 #include "gpu/machine/families/memory_lanes.hpp"
+#include "gpu/machine/instruction/addresses.hpp"
 #include "gpu/machine/run/access.hpp"
 #include "gpu/machine/run/multicast_access.hpp"
 
 namespace inflight::machine::INFLIGHT_ISA {
 
-using Address = std::uint64_t;
-using Offset = std::uint32_t;
+using Address = AddressIn<ptx::Space::global>;
+using Offset = AddressIn<ptx::Space::shared>;
+static_assert(std::is_same_v<Address, AddressIn<ptx::Space::generic>> &&
+              std::is_same_v<Offset, AddressIn<ptx::Space::local>> &&
+              std::is_same_v<Offset, AddressIn<ptx::Space::param>>);
 
 template <class To>
 const To* fill(To* buffer, To value) {
@@ -18,22 +24,16 @@ const To* fill(To* buffer, To value) {
   return buffer;
 }
 
-// The lanes' address operands as written, without Op::imm.
-inline const Address* wide_addresses(const Warp& w, const Op* op, Address* buffer) {
-  if (op->a == no_ref) return fill<Address>(buffer, 0);
-  if (op->flags & Op::address_64) [[likely]]
-    return w.at<Address>(op->a);
-  const std::uint32_t* a = w.at<std::uint32_t>(op->a);
-  for (int l = 0; l < lanes; ++l) buffer[l] = a[l];
-  return buffer;
-}
-
-// Shared, local and parameter addresses wrap modulo 2^32, as on the hardware.
-inline const Offset* narrow_addresses(const Warp& w, const Op* op, Offset* buffer) {
-  if (op->a == no_ref) return fill<Offset>(buffer, 0);
-  if (!(op->flags & Op::address_64)) return w.at<Offset>(op->a);
-  const Address* a = w.at<Address>(op->a);
-  for (int l = 0; l < lanes; ++l) buffer[l] = static_cast<Offset>(a[l]);
+// What Op::imm is added to: the lanes' registers, in the width of the space's addresses.
+template <ptx::Space space, class A = AddressIn<space>>
+inline const A* address_bases(const Warp& w, const Op* op, A* buffer) {
+  using Other = std::conditional_t<sizeof(A) == 8, std::uint32_t, std::uint64_t>;
+  if (op->a == no_ref) return fill<A>(buffer, base_without_register(w, space));
+  const bool wide = op->flags & Op::address_64;
+  if (wide == (sizeof(A) == 8)) [[likely]]
+    return w.at<A>(op->a);
+  const Other* a = w.at<Other>(op->a);
+  for (int l = 0; l < lanes; ++l) buffer[l] = static_cast<A>(a[l]);
   return buffer;
 }
 

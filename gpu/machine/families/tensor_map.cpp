@@ -148,7 +148,7 @@ bool lower_copy(Lowering& lo, const Row&) {
   if (lo.operands.size() != 3 || !lo.is_constant(lo.operands[2]) ||
       lo.constant(lo.operands[2]) != map_bytes)
     return lo.refuse("it takes two addresses and the size 128");
-  const Ref from = lo.address_lanes(lo.operands[1], Type::u32);
+  const Ref from = lo.address_lanes(lo.operands[1], ptx::Space::shared);
   if (from == no_ref) return false;
   Op& op = lo.emit(run_copy);
   op.b = from;

@@ -205,7 +205,7 @@ bool lower_query(Lowering& lo, const Row&) {
   if (lo.operands[1].base == Kind::variable)
     return lo.refuse(
         "references to textures and surfaces, which CUDA 12 removed, are not supported");
-  const Ref handles = lo.address_lanes(lo.operands[1], Type::u64);
+  const Ref handles = lo.address_lanes(lo.operands[1], ptx::Space::generic);
   const Ref level = lo.operands.size() > 2 ? lo.source(lo.operands[2], Type::u32) : no_ref;
   const Ref result = lo.destination(lo.operands[0], Type::u32);
   if (handles == no_ref || result == no_ref || (lo.operands.size() > 2 && level == no_ref))

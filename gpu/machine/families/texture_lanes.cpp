@@ -121,7 +121,7 @@ bool TextureReader::place(const Operand& handle, texture::Geometry geometry, boo
     at.kind = at.base;
   }
   rest = all.subspan(first + 2);
-  handles = lo_.address_lanes(handle, Type::u64);
+  handles = lo_.address_lanes(handle, ptx::Space::generic);
   auto list = elements(at);
   if (texture::is_layered(geometry)) {
     if (list.empty()) return lo_.refuse("the layer is missing");

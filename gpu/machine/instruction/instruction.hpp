@@ -34,7 +34,7 @@ struct RegisterUse {
   static constexpr std::uint8_t guard_operand = 0xff;
 };
 
-// A lane's address: base + offset, wrapping at the width of the base.
+// A lane's address: base + offset, in the width of the space's addresses (addresses.hpp).
 struct Address {
   enum class Base : std::uint8_t {
     absolute,  // the offset alone

@@ -5,6 +5,7 @@
 
 #include <bit>
 
+#include "gpu/machine/instruction/addresses.hpp"
 #include "gpu/machine/lowering/code_builder.hpp"
 #include "gpu/machine/run/values.hpp"
 
@@ -201,7 +202,8 @@ bool Lowering::address(const Operand& o, Op& op) {
   }
 }
 
-Ref Lowering::address_lanes(const Operand& o, Type type) {
+Ref Lowering::address_lanes(const Operand& o, Space space) {
+  const Type type = has_narrow_addresses(space) ? Type::u32 : Type::u64;
   if (o.kind != Kind::address) {
     refuse("an address in brackets is needed");
     return no_ref;

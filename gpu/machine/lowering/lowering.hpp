@@ -42,8 +42,9 @@ class Lowering {
   // Sets op.a, op.imm and the address_64 flag for `[operand]`. With a variable or constant base,
   // op.a is no_ref and op.imm the whole address (offset in the space the variable lives in).
   bool address(const ptx::Operand& operand, Op& op);
-  // The lanes of the address `[operand]` as `type`, for instructions with several addresses.
-  Ref address_lanes(const ptx::Operand& operand, ptx::Type type);
+  // The lanes of the address `[operand]` in `space`, of 32 or 64 bits (addresses.hpp), for
+  // instructions with several addresses.
+  Ref address_lanes(const ptx::Operand& operand, ptx::Space space);
   Ref scratch(ptx::Type type);                     // lanes that live until this instruction is done
   std::uint32_t extra(std::span<const Ref> refs);  // appends to Code::extra; returns first index
   ptx::Type register_type(const ptx::Operand& operand) const;  // none if it is no register
@@ -58,7 +59,7 @@ class Lowering {
   Code& code();  // of the function
   const CodeForm& form() const;
   const MoveHandlers& moves() const;
-  const Memory& program_memory() const;  // for its windows
+  const Memory& program_memory() const;       // for its windows
   bool may_be_held(std::uint32_t reg) const;  // Function::held
   // Whether a variable is a parameter of this instruction's kernel.
   bool is_entry_parameter(std::uint32_t variable) const;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "gpu/machine/instruction/addresses.hpp"
 #include "gpu/machine/run/cluster.hpp"
 #include "gpu/machine/run/worker.hpp"
 
@@ -54,12 +55,17 @@ struct BadLanes {
 BadLanes check_global(Warp& w, const Op* op, std::uint32_t mask, const std::uint64_t* addresses,
                       std::uint32_t size, bool writing);
 
-// The lanes' addresses, from Op::a and Op::imm, in `space`. Shared addresses count modulo 2^32.
-// Inactive lanes get unspecified values.
+// What an address in `space` without a register counts from: the start of the block's own shared
+// memory, or 0.
+[[gnu::always_inline]] inline std::uint32_t base_without_register(const Warp& w, ptx::Space space) {
+  return ptx::is_shared(space) ? w.block->window : 0;
+}
+// The lanes' addresses in `space`, from Op::a and Op::imm (addresses.hpp). Inactive lanes get
+// unspecified values.
 void lane_addresses(const Warp& w, const Op* op, ptx::Space space, std::uint64_t (&out)[lanes]);
 
-// Sets `out` to the lanes' addresses in the block's shared memory, from Op::a and Op::imm, if those
-// of the lanes in `mask` have 16 bits. False otherwise, or if the registers have 64 bits.
+// The same in shared memory, if the addresses of the lanes in `mask` have 16 bits. False otherwise,
+// or if the registers have 64 bits.
 bool narrow_addresses(const Warp& w, const Op* op, std::uint32_t mask,
                       std::array<std::uint16_t, lanes>& out);
 // Whether the bytes of each lane, of all 32, follow those of the lane before it.

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "gpu/machine/instruction/addresses.hpp"
 #include "gpu/machine/instruction/comparisons.hpp"
 #include "gpu/machine/instruction/observed_access.hpp"
 #include "gpu/machine/memory/strong_order.hpp"
@@ -142,7 +143,7 @@ void operand_addresses(const Warp& w, const Op* op, const MemoryOperand& info,
   lane_addresses(w, op, info.space, addresses);
   if (check_space(info.space) == check::Space::local &&
       info.address.base == Address::Base::variable)
-    for (std::uint64_t& a : addresses) a += w.frame->local_base;
+    for (std::uint64_t& a : addresses) a = (a + w.frame->local_base) & address_bits(info.space);
 }
 
 void report_in_space(const Warp& w, const MemoryOperand& info, std::uint32_t instruction,

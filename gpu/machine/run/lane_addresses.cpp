@@ -104,11 +104,10 @@ constexpr auto is_row_here = is_row_plain;
 }  // namespace
 
 void lane_addresses(const Warp& w, const Op* op, ptx::Space space, std::uint64_t (&out)[lanes]) {
-  const bool shared = is_shared(space);
-  const Sum sum{static_cast<std::uint64_t>(op->imm), shared ? 0xffffffff : ~0ull};
+  const Sum sum{static_cast<std::uint64_t>(op->imm), address_bits(space)};
   if (op->a == no_ref)
     std::fill(std::begin(out), std::end(out),
-              ((shared ? w.block->window : 0) + sum.offset) & sum.keep);
+              (base_without_register(w, space) + sum.offset) & sum.keep);
   else if (op->flags & Op::address_64)
     add_here<std::uint64_t>(w.at<std::uint64_t>(op->a), sum, out);
   else
@@ -117,18 +116,19 @@ void lane_addresses(const Warp& w, const Op* op, ptx::Space space, std::uint64_t
 
 bool narrow_addresses(const Warp& w, const Op* op, std::uint32_t mask,
                       std::array<std::uint16_t, lanes>& out) {
-  const auto offset = static_cast<std::uint32_t>(op->imm);
+  using Address = AddressIn<ptx::Space::shared>;
+  const auto offset = static_cast<Address>(op->imm);
   if (op->a == no_ref) {
-    const std::uint32_t at = w.block->window + offset;
+    const Address at = base_without_register(w, ptx::Space::shared) + offset;
     out.fill(static_cast<std::uint16_t>(at));
     return at >> 16 == 0;
   }
   if (op->flags & Op::address_64) return false;
-  const auto* const from = w.at<std::uint32_t>(op->a);
+  const auto* const from = w.at<Address>(op->a);
   if (add_narrow_here(from, offset, out.data()) == 0) return true;
-  std::uint32_t bits = 0;  // of the lanes that take part
+  Address bits = 0;  // of the lanes that take part
   for (std::size_t l = 0; l < lanes; ++l) {
-    const std::uint32_t at = from[l] + offset;
+    const Address at = from[l] + offset;
     out[l] = static_cast<std::uint16_t>(at);
     if (mask >> l & 1) bits |= at;
   }
