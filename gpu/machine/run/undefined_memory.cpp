@@ -11,8 +11,6 @@
 namespace inflight::machine {
 namespace {
 
-using ptx::Opcode;
-
 const Op* end_of(const Frame& frame, const Op* op) {
   const Op* const end = frame.code->ops.data() + frame.code->ops.size();
   const Op* at = op;
@@ -173,7 +171,7 @@ const Op* run_rest(Warp& w, const Op* op, bool& done) {
 void take_loaded(Warp& w, const Op* op, const check::UndefinedBytes& loaded) {
   const Instruction& what = instruction_at(*w.frame, op);
   const Elements e = elements_of(*w.frame, what, 0);
-  if (what.opcode != Opcode::ld || e.bytes == 0) return;
+  if (e.bytes == 0 || what.memory.front().role != MemoryOperand::Role::load) return;
   UndefinedRegisters& u = undefined_registers(w, *w.frame);
   const bool sign = ptx::is_signed(what.text->type());
   for (std::size_t i = 0; i < e.registers.size(); ++i) {
@@ -186,7 +184,7 @@ void take_loaded(Warp& w, const Op* op, const check::UndefinedBytes& loaded) {
       for (unsigned v = 0; v < variant_count; ++v)
         vary(u.at(v, reg) + l * width, width, e.bytes, loaded, l, i * e.bytes, flips[v], sign);
     }
-    u.judge(w, reg, loaded.origin, executing(w, what), {true});
+    u.judge(w, reg, loaded.origin, executing(w, what), {what.family == Family::load});
   }
   ++u.loads;
 }

@@ -28,6 +28,12 @@ __global__ void count(int* counts) {
   // [count]
   asm volatile("red.global.add.u32 [%0], 1;" ::"l"(&counts[threadIdx.x % 8]) : "memory");
 }
+__global__ void compare_uniform(const int* in, int* out) {
+  int value;
+  // [ldu]
+  asm volatile("ldu.global.u32 %0, [%1];" : "=r"(value) : "l"(in) : "memory");
+  if (value > 3) out[threadIdx.x] = 1;  // [of ldu]
+}
 __global__ void fill(int* out) { out[threadIdx.x] = threadIdx.x; }
 
 __global__ void through_shared(const int* in, int* out) {
@@ -67,6 +73,8 @@ int main(int argc, char** argv) {
   return run_case(argc, argv,
                   {{"computed_with", [] { add<<<1, n>>>(device(), device()); }},
                    {"computed_with_twin", [] { add<<<1, n>>>(zeros(), device()); }},
+                   {"loaded_by_ldu", [] { compare_uniform<<<1, n>>>(device(), device()); }},
+                   {"loaded_by_ldu_twin", [] { compare_uniform<<<1, n>>>(zeros(), device()); }},
                    {"after_a_kernel",
                     [] {
                       int* p = device();
