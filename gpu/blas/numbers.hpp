@@ -1,6 +1,5 @@
 // Element types: their sizes, and conversion of their values to the type of a computation.
 #pragma once
-#include <bit>
 #include <cmath>
 #include <complex>
 #include <cstddef>
@@ -10,21 +9,20 @@
 #include <vector>
 
 #include "gpu/blas/abi.hpp"
+#include "gpu/numbers/small_floats.hpp"
 
 namespace inflight::blas {
 
-using Half = _Float16;
-// bfloat16: the upper half of a float.
-struct Bfloat {
+// Format: numbers::F16 or numbers::Bf16.
+template <class Format>
+struct Float16 {
   std::uint16_t bits = 0;
-  Bfloat() = default;
-  explicit Bfloat(float value) {
-    const auto all = std::bit_cast<std::uint32_t>(value);
-    // Rounds to nearest, ties to even. A NaN stays a NaN.
-    bits = value != value ? 0x7fff : std::uint16_t((all + 0x7fff + (all >> 16 & 1)) >> 16);
-  }
-  explicit operator float() const { return std::bit_cast<float>(std::uint32_t(bits) << 16); }
+  Float16() = default;
+  explicit Float16(float value) : bits(std::uint16_t(Format::round(value))) {}
+  explicit operator float() const { return Format::value(bits); }
 };
+using Half = Float16<numbers::F16>;
+using Bfloat = Float16<numbers::Bf16>;
 
 // 8-bit floats (OCP 8-bit Floating Point Specification).
 template <int Exponent, int Mantissa, bool Infinity>
@@ -138,7 +136,7 @@ To number(From from) {
     return number<To>(from.real());
   } else if constexpr (is_complex<To>) {
     return To(number<Real<To>>(from));
-  } else if constexpr (std::is_arithmetic_v<From> || std::is_same_v<From, Half>) {
+  } else if constexpr (std::is_arithmetic_v<From>) {
     if constexpr (std::is_integral_v<To> && !std::is_integral_v<From>) {
       // Rounds to nearest. 8-bit results saturate, 32-bit ones wrap.
       const double value = std::nearbyint(double(from));
@@ -146,7 +144,7 @@ To number(From from) {
         return To(std::fmin(std::fmax(value, -128.0), 127.0));
       else
         return To(std::uint32_t(std::int64_t(value)));
-    } else if constexpr (std::is_arithmetic_v<To> || std::is_same_v<To, Half>) {
+    } else if constexpr (std::is_arithmetic_v<To>) {
       return To(from);
     } else {
       return To(float(from));

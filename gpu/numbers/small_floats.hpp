@@ -1,5 +1,10 @@
 // Conversions of f16, bf16 and tf32 by their bits (PTX ISA, "Alternate Floating-Point Data
-// Formats"). All roundings to these formats use this file.
+// Formats").
+//
+// All roundings to nearest even to these formats use this file, with two exceptions: the tensor
+// cores round vectors (gpu/tensor/rounding.hpp), and their model rounds exact sums
+// (gpu/tensor/model.cpp). Tests compare those with this file and with each other. The other
+// directions are in gpu/machine/families/rounding.hpp.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -8,7 +13,8 @@ namespace inflight::numbers {
 
 inline constexpr std::uint32_t f32_infinity = 0x7f800000, f32_magnitude = 0x7fffffff;
 
-// The NaN that a tensor copy stores for an out-of-bounds element of 16 bits, if its map asks for NaN.
+// The NaN that a tensor copy stores for an out-of-bounds element of 16 bits, if its map asks for
+// NaN.
 inline constexpr std::uint32_t out_of_bounds_half = 0x7ff7;
 
 constexpr bool is_nan(std::uint32_t f32) { return (f32 & f32_magnitude) > f32_infinity; }
@@ -63,7 +69,7 @@ struct Bf16 {
 
 // The 32 bits of a tf32: an f32 rounded to nearest even, with the 13 lowest bits of the fraction
 // zero. Every NaN becomes the same one.
-constexpr std::uint32_t round_to_tf32(std::uint32_t f32) {
+[[gnu::always_inline]] constexpr std::uint32_t round_to_tf32(std::uint32_t f32) {
   constexpr std::uint32_t lost = 0x1fff;
   if (is_nan(f32)) return f32_magnitude & ~lost;
   return (f32 + lost / 2 + (f32 >> 13 & 1)) & ~lost;

@@ -1,4 +1,5 @@
-// Rounds sums of aligned terms from integers to f32 and f16. Included only by float_core.cpp.
+// Rounds sums of aligned terms from integers to f32 and f16. Included only by files that are
+// compiled once for each instruction set.
 #pragma once
 #include "gpu/tensor/float_operands.hpp"
 
@@ -6,7 +7,8 @@ namespace inflight::tensor::INFLIGHT_ISA {
 
 using Halves [[gnu::vector_size(2 * lanes)]] = std::uint16_t;
 
-// Rounds to nearest even. A truncated value has its lowest bit set, so the result is rounded once.
+// Rounds to nearest even, as numbers::F16::round does with all but NaN. A truncated value has its
+// lowest bit set, so the result is rounded once.
 #if defined __AVX512F__ || defined __F16C__
 [[gnu::always_inline]] inline Halves to_halves(Floats value) {
   constexpr int nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;

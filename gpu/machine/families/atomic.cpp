@@ -14,11 +14,13 @@
 #include "gpu/machine/families/modifiers.hpp"
 #include "gpu/machine/lowering/observing.hpp"
 #include "gpu/machine/run/access.hpp"
+#include "gpu/numbers/small_floats.hpp"
 
 namespace inflight::machine {
 namespace {
 
 using namespace atomics;
+using numbers::Bf16, numbers::F16;
 using ptx::Mod;
 using ptx::Opcode;
 using ptx::Space;
@@ -280,17 +282,17 @@ Form vectors(Mod mod, Type type, unsigned count) {
 }
 
 Form small_add(Mod mod, Type type, unsigned count) {
-  return type == Type::f16     ? floats<Small<Half, Sum>>(mod, type, count)
-         : type == Type::bf16  ? floats<Small<Bfloat, Sum>>(mod, type, count)
-         : type == Type::f16x2 ? floats<SmallPair<Half, Sum>>(mod, type, count)
-                               : floats<SmallPair<Bfloat, Sum>>(mod, type, count);
+  return type == Type::f16     ? floats<Small<F16, Sum>>(mod, type, count)
+         : type == Type::bf16  ? floats<Small<Bf16, Sum>>(mod, type, count)
+         : type == Type::f16x2 ? floats<SmallPair<F16, Sum>>(mod, type, count)
+                               : floats<SmallPair<Bf16, Sum>>(mod, type, count);
 }
 template <class Function>
 Form small_vectors(Mod mod, Type type, unsigned count) {
-  return type == Type::f16     ? vectors<Small<Half, Function>>(mod, type, count)
-         : type == Type::bf16  ? vectors<Small<Bfloat, Function>>(mod, type, count)
-         : type == Type::f16x2 ? vectors<SmallPair<Half, Function>>(mod, type, count)
-                               : vectors<SmallPair<Bfloat, Function>>(mod, type, count);
+  return type == Type::f16     ? vectors<Small<F16, Function>>(mod, type, count)
+         : type == Type::bf16  ? vectors<Small<Bf16, Function>>(mod, type, count)
+         : type == Type::f16x2 ? vectors<SmallPair<F16, Function>>(mod, type, count)
+                               : vectors<SmallPair<Bf16, Function>>(mod, type, count);
 }
 
 Form float_form(Mod mod, Type type, unsigned count) {

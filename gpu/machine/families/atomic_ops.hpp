@@ -1,11 +1,12 @@
 // The operations of atom and red on a value (PTX ISA, "Parallel Synchronization and Communication
 // Instructions: atom"). Each is a function of the old value and the operands.
 #pragma once
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
+
+#include "gpu/numbers/small_floats.hpp"
 
 namespace inflight::machine::atomics {
 
@@ -91,40 +92,6 @@ struct AddDouble {
 
 // --- 16-bit floating point: computed as float, in which rounding a sum twice changes nothing ---
 
-struct Half {
-  static constexpr std::uint16_t nan = 0x7fff;
-  static float widen(std::uint16_t h) {
-    const int exponent = h >> 10 & 31, fraction = h & 1023;
-    const float sign = h & 0x8000 ? -1.f : 1.f;
-    if (exponent == 31) return fraction ? NAN : sign * INFINITY;
-    if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), -24);
-    return sign * std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
-  }
-  static std::uint16_t narrow(float f) {
-    if (std::isnan(f)) return nan;
-    const std::uint16_t sign = std::signbit(f) ? 0x8000 : 0;
-    const float x = std::fabs(f);
-    if (x == 0) return sign;
-    if (x >= 65520.f) return sign | 0x7c00;
-    int exponent = 0;
-    std::frexp(x, &exponent);
-    const int unit = std::max(exponent - 11, -24);  // of the last place
-    const auto units = static_cast<std::uint32_t>(std::nearbyint(std::ldexp(x, -unit)));
-    // A carry out of the fraction moves into the exponent by itself.
-    return static_cast<std::uint16_t>(sign |
-                                      (units + (static_cast<std::uint32_t>(unit + 24) << 10)));
-  }
-};
-struct Bfloat {
-  static constexpr std::uint16_t nan = 0x7fff;
-  static float widen(std::uint16_t h) { return std::bit_cast<float>(std::uint32_t{h} << 16); }
-  static std::uint16_t narrow(float f) {
-    if (std::isnan(f)) return nan;
-    const auto bits = std::bit_cast<std::uint32_t>(f);
-    return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-  }
-};
-
 struct Sum {
   static float of(float a, float b) { return a + b; }
 };
@@ -144,11 +111,12 @@ struct Greatest {
   }
 };
 
+// Format: numbers::F16 or numbers::Bf16.
 template <class Format, class Function>
 struct Small {
   using Value = std::uint16_t;
   static Value apply(Value old, Value b, Value, bool) {
-    return Format::narrow(Function::of(Format::widen(old), Format::widen(b)));
+    return static_cast<Value>(Format::round(Function::of(Format::value(old), Format::value(b))));
   }
 };
 // Two 16-bit values in a word.

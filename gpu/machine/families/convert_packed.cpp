@@ -1,6 +1,7 @@
 // cvt of two values at once, to and from 8-bit floating point, to tf32, and cvt.pack (PTX ISA
 // 9.7.9, "cvt", "cvt.pack").
 #include "gpu/machine/families/rounding.hpp"
+#include "gpu/numbers/small_floats.hpp"
 
 namespace inflight::machine::INFLIGHT_ISA {
 namespace {
@@ -47,8 +48,8 @@ template <Mod R, bool Finite, bool Relu>
 struct Tf32 {
   U32 operator()(float x) const {
     const U32 bits = to_bits(x), m = bits & 0x7fffffff, sign = bits & 0x80000000;
-    const U32 half = R == Mod::rna ? 0x1000 : R == Mod::rz ? 0 : 0xfff + (m >> 13 & 1);
-    const U32 r = (m < 0x7f800000 ? m + half : m) & 0xffffe000;
+    const U32 away = R == Mod::rna && m < 0x7f800000 ? 0x1000 : 0;
+    const U32 r = R == Mod::rn ? numbers::round_to_tf32(m) : (m + away) & 0xffffe000;
     const U32 kept = Finite && r >= 0x7f800000 ? 0x7f7fe000 : r;
     if (m > 0x7f800000) return R == Mod::rna ? bits & 0xffffe000 : canonical_nan_bits & 0xffffe000;
     return Relu && sign ? 0 : kept | sign;

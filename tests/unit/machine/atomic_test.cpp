@@ -6,7 +6,7 @@
 #include <functional>
 #include <numeric>
 
-#include "gpu/machine/families/atomic_ops.hpp"
+#include "gpu/numbers/small_floats.hpp"
 #include "tests/unit/machine/kernel_runner.hpp"
 
 namespace inflight::machine {
@@ -302,32 +302,29 @@ TEST_F(Atomics, RefuseByName) {
   }
 }
 
-// The 16-bit formats, compared with their definition by bits.
+// The 16-bit formats that atomics use, compared with their definition by bits.
 TEST(AtomicOps, HalfSurvivesTheWayThroughFloat) {
-  using atomics::Bfloat;
-  using atomics::Half;
+  using numbers::Bf16, numbers::F16;
   for (u32 h = 0; h < 0x10000; ++h) {
-    const auto bits16 = static_cast<std::uint16_t>(h);
     if ((h & 0x7c00) != 0x7c00 || (h & 0x3ff) == 0) {
-      EXPECT_EQ(Half::narrow(Half::widen(bits16)), bits16);
+      EXPECT_EQ(F16::round(F16::value(h)), h);
     }
     if ((h & 0x7f80) != 0x7f80 || (h & 0x7f) == 0) {
-      EXPECT_EQ(Bfloat::narrow(Bfloat::widen(bits16)), bits16);
+      EXPECT_EQ(Bf16::round(Bf16::value(h)), h);
     }
   }
 }
 
 TEST(AtomicOps, HalfRoundsToTheNearestEven) {
-  using atomics::Half;
+  using numbers::F16;
   for (u32 h = 0; h < 0x7bff; ++h) {
-    const float low = Half::widen(static_cast<std::uint16_t>(h)),
-                high = Half::widen(static_cast<std::uint16_t>(h + 1)), middle = (low + high) / 2;
-    EXPECT_EQ(Half::narrow(middle), h % 2 ? h + 1 : h);
-    EXPECT_EQ(Half::narrow(std::nextafter(middle, 0.f)), h);
-    EXPECT_EQ(Half::narrow(std::nextafter(middle, 1e9f)), h + 1);
+    const float low = F16::value(h), high = F16::value(h + 1), middle = (low + high) / 2;
+    EXPECT_EQ(F16::round(middle), h % 2 ? h + 1 : h);
+    EXPECT_EQ(F16::round(std::nextafter(middle, 0.f)), h);
+    EXPECT_EQ(F16::round(std::nextafter(middle, 1e9f)), h + 1);
   }
-  EXPECT_EQ(Half::narrow(65519.f), 0x7bff);
-  EXPECT_EQ(Half::narrow(65520.f), 0x7c00);
+  EXPECT_EQ(F16::round(65519.f), 0x7bffu);
+  EXPECT_EQ(F16::round(65520.f), 0x7c00u);
 }
 
 }  // namespace
