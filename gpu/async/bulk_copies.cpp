@@ -58,28 +58,51 @@ bool reads(const BulkCopy& c, std::uint64_t low, std::uint64_t high) {
 
 }  // namespace
 
+template <BulkCopies::Neighbours BulkCopies::Record::*links>
+void BulkCopies::List<links>::append(Record& record) {
+  record.*links = {newest, nullptr};
+  (newest ? (newest->*links).newer : oldest) = &record;
+  newest = &record;
+}
+
+template <BulkCopies::Neighbours BulkCopies::Record::*links>
+void BulkCopies::List<links>::remove(Record& record) {
+  const auto [older, newer] = record.*links;
+  (older ? (older->*links).newer : oldest) = newer;
+  (newer ? (newer->*links).older : newest) = older;
+}
+
 BulkCopies::BulkCopies(const Order& order, Observer& observer)
     : order_(order), observer_(observer) {}
 
 void BulkCopies::reset(const Order& order) {
   order_ = order;
-  for (const Record& r : in_flight_) copies_.give_back(r.copy);
-  in_flight_.clear();
-  groups_.clear();
+  for (Record* each = in_flight_.oldest; each; each = each->of_all.newer) records_.give_back(each);
+  in_flight_ = {};
+  count_ = 0;
+  threads_.clear();
+  mbarriers_.clear();
   issued_ = 0;
 }
 
 void BulkCopies::issue(const BulkCopy& issued) {
-  if (in_flight_.size() == most_in_flight) complete_oldest();
-  BulkCopy& copy = *copies_.take();
+  if (count_ == most_in_flight) complete_oldest();
+  Record& record = *records_.take();
+  BulkCopy& copy = record.copy;
   copy = issued;
   copy.id = ++issued_;
   if (order_.early()) copy.watch = false;
-  in_flight_.push_back({.mbarrier = copy.mbarrier,
-                        .thread = copy.thread,
-                        .group = copy.mbarrier == nullptr ? groups_[copy.thread] : 0,
-                        .copy = &copy,
-                        .source = copy.watch ? source_fingerprint(copy) : 0});
+  record.source = copy.watch ? source_fingerprint(copy) : 0;
+  if (copy.mbarrier != nullptr) {
+    record.completer = &mbarriers_[copy.mbarrier];
+  } else {
+    Thread& thread = threads_[copy.thread];
+    record.completer = &thread.copies;
+    record.group = thread.committed;
+  }
+  in_flight_.append(record);
+  record.completer->append(record);
+  ++count_;
   if (observer_.wants_every_event) observer_.issued(copy);
   if (order_.early()) flush_all();
 }
@@ -93,83 +116,80 @@ void BulkCopies::issue_empty(const BulkCopy& issued) {
 }
 
 void BulkCopies::commit(std::uint32_t thread, std::uint64_t tag) {
-  ++groups_[thread];
+  ++threads_[thread].committed;
   if (observer_.wants_every_event) observer_.committed(issuer(thread), Completion::bulk_group, tag);
 }
 
 void BulkCopies::wait_group(std::uint32_t thread, std::uint32_t newest_allowed, bool read_only,
                             std::uint64_t tag) {
-  const std::uint32_t committed = groups_[thread];
-  complete_if([&](const Record& r) {
-    return r.waits_for_group(thread) && r.group < committed && committed - r.group > newest_allowed;
+  const Thread& waiting = threads_[thread];
+  complete_while(waiting.copies, [&](const Record& r) {
+    return r.group < waiting.committed && waiting.committed - r.group > newest_allowed;
   });
   if (observer_.wants_every_event)
     observer_.waited(issuer(thread), {Completion::bulk_group, newest_allowed, read_only}, tag);
 }
 
 std::uint32_t BulkCopies::groups_in_flight(std::uint32_t thread) const {
-  const auto found = groups_.find(thread);
-  const std::uint32_t committed = found == groups_.end() ? 0 : found->second;
-  for (const Record& r : in_flight_)
-    if (r.waits_for_group(thread) && r.group < committed) return committed - r.group;
-  return 0;
+  const auto found = threads_.find(thread);
+  if (found == threads_.end()) return 0;
+  const auto& [committed, copies] = found->second;
+  return copies.oldest ? committed - copies.oldest->group : 0;
 }
 
 void BulkCopies::flush_for(const mbarrier::Word* word) {
+  const auto found = mbarriers_.find(word);
+  if (found == mbarriers_.end()) return;
   const auto phase = mbarrier::decode(*word).parity;
-  complete_if([&](const Record& r) {
-    return r.mbarrier == word && mbarrier::decode(*word).parity == phase;
-  });
+  complete_while(found->second,
+                 [&](const Record&) { return mbarrier::decode(*word).parity == phase; });
 }
 
 bool BulkCopies::flush_block(std::uint32_t rank) {
-  return complete_if([&](const Record& r) { return r.thread >> 10 == rank; });
+  const std::size_t before = count_;
+  for (Record *each = in_flight_.oldest, *next; each && !observer_.stopped(); each = next) {
+    next = each->of_all.newer;
+    if (each->copy.thread >> 10 == rank) complete(*each);
+  }
+  return count_ != before;
 }
 
 bool BulkCopies::flush_all() {
-  return complete_if([](const Record&) { return true; });
+  return complete_while(in_flight_, [](const Record&) { return true; });
 }
 
 void BulkCopies::advance() {
-  if (in_flight_.empty() || !order_.now()) return;
-  const BulkCopy* const chosen = in_flight_[order_.one_of(in_flight_.size())].copy;
-  complete_if([&](const Record& r) { return r.copy == chosen; });
+  if (count_ == 0 || !order_.now()) return;
+  Record* chosen = in_flight_.oldest;
+  for (std::uint32_t i = order_.one_of(count_); i != 0; --i) chosen = chosen->of_all.newer;
+  if (!observer_.stopped()) complete(*chosen);
 }
 
 // For a program that never waits: completes a quarter of the copies.
 void BulkCopies::complete_oldest() {
   std::size_t rest = most_in_flight / 4;
-  complete_if([&](const Record&) { return rest != 0 && rest-- != 0; });
+  complete_while(in_flight_, [&](const Record&) { return rest != 0 && rest-- != 0; });
 }
 
-// Completes, oldest first, each record for which due(record) is true when it is reached.
-template <class Due>
-bool BulkCopies::complete_if(Due due) {
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < in_flight_.size(); ++i) {
-    const Record r = in_flight_[i];
-    if (!due(r) || observer_.stopped()) {
-      in_flight_[kept++] = r;
-      continue;
-    }
-    complete(r);
-    copies_.give_back(r.copy);
-  }
-  const bool some = kept != in_flight_.size();
-  in_flight_.resize(kept);
-  return some;
+// Completes the oldest copies of the list, up to the first for which due(record) is false when it
+// is reached.
+template <BulkCopies::Neighbours BulkCopies::Record::*links, class Due>
+bool BulkCopies::complete_while(const List<links>& list, Due due) {
+  const std::size_t before = count_;
+  while (list.oldest && due(*list.oldest) && !observer_.stopped()) complete(*list.oldest);
+  return count_ != before;
 }
 
 void BulkCopies::watch(std::uint64_t low, std::uint64_t high) {
-  for (Record& r : in_flight_) {
-    if (r.copy->watch || !reads(*r.copy, low, high)) continue;
-    r.copy->watch = true;
-    r.source = source_fingerprint(*r.copy);
+  for (Record* each = in_flight_.oldest; each; each = each->of_all.newer) {
+    if (each->copy.watch || !reads(each->copy, low, high)) continue;
+    each->copy.watch = true;
+    each->source = source_fingerprint(each->copy);
   }
 }
 
-void BulkCopies::complete(const Record& record) {
-  const BulkCopy& copy = *record.copy;
+void BulkCopies::complete(Record& record) {
+  const BulkCopy& copy = record.copy;
   if (copy.watch && source_fingerprint(copy) != record.source)
     observer_.broken(Violation::source_modified, issuer(copy.thread), copy.tag);
   move(copy);
@@ -179,6 +199,10 @@ void BulkCopies::complete(const Record& record) {
   if (step.completed) observer_.phase_completed(copy.rank, copy.mbarrier_offset);
   if (step.violation != Violation::none)
     observer_.broken(step.violation, issuer(copy.thread), copy.tag);
+  in_flight_.remove(record);
+  record.completer->remove(record);
+  --count_;
+  records_.give_back(&record);
 }
 
 }  // namespace inflight::async

@@ -16,7 +16,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
-#include <vector>
 
 #include "gpu/async/mbarrier.hpp"
 #include "gpu/async/observer.hpp"
@@ -133,30 +132,49 @@ class BulkCopies {
   // Sets BulkCopy::watch for the copies in flight whose sources overlap [low, high).
   void watch(std::uint64_t low, std::uint64_t high);
 
-  bool idle() const { return in_flight_.empty(); }
-  std::size_t in_flight() const { return in_flight_.size(); }
+  bool idle() const { return count_ == 0; }
+  std::size_t in_flight() const { return count_; }
   std::uint32_t groups_in_flight(std::uint32_t thread) const;
 
  private:
-  // Says where the copy completes, so that a search does not touch the copies themselves.
-  struct Record {
-    const mbarrier::Word* mbarrier;  // null: it completes in a bulk group
-    std::uint32_t thread;            // the issuer
-    std::uint32_t group;             // the bulk group's number in the thread, from 0
-    BulkCopy* copy;
-    std::uint64_t source;  // the source's fingerprint, if watched
-    bool waits_for_group(std::uint32_t of) const { return mbarrier == nullptr && thread == of; }
+  struct Record;
+  struct Neighbours {
+    Record *older = nullptr, *newer = nullptr;
   };
-  template <class Due>
-  bool complete_if(Due due);
-  void complete(const Record& record);
+  // Records in the order of issue, linked by one of their two pairs of pointers.
+  template <Neighbours Record::*links>
+  struct List {
+    Record *oldest = nullptr, *newest = nullptr;
+    void append(Record& record);
+    void remove(Record& record);
+  };
+  // A copy in flight. It is in the list of all, and in that of the copies which the same mbarrier
+  // or, without one, the same thread's wait completes.
+  struct Record {
+    BulkCopy copy;
+    std::uint32_t group = 0;   // the bulk group's number in the thread, from 0
+    std::uint64_t source = 0;  // the source's fingerprint, if watched
+    Neighbours of_all, of_completer;
+    List<& Record::of_completer>* completer = nullptr;
+  };
+  using OfAll = List<&Record::of_all>;
+  using OfCompleter = List<&Record::of_completer>;
+  struct Thread {
+    std::uint32_t committed = 0;  // groups
+    OfCompleter copies;           // that complete in them
+  };
+  template <Neighbours Record::*links, class Due>
+  bool complete_while(const List<links>& list, Due due);
+  void complete(Record& record);
   void complete_oldest();
 
   Order order_;
   Observer& observer_;
-  Pool<BulkCopy, 4> copies_;
-  std::vector<Record> in_flight_;                            // oldest first
-  std::unordered_map<std::uint32_t, std::uint32_t> groups_;  // number committed, by thread
+  Pool<Record, 4> records_;
+  OfAll in_flight_;
+  std::size_t count_ = 0;  // in flight
+  std::unordered_map<std::uint32_t, Thread> threads_;
+  std::unordered_map<const mbarrier::Word*, OfCompleter> mbarriers_;
   std::uint64_t issued_ = 0;
 };
 

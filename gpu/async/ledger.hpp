@@ -7,8 +7,14 @@
 //
 // Each kind has its own records, which differ in content and in how they complete: 32 addresses and
 // a mask of waiting threads; a tensor map and a box; the parts of four warps that form one
-// operation. All kinds share the choice of when operations happen (Order, order.hpp), their
-// observer (observer.hpp), the storage (pool.hpp), and the index below.
+// operation. All kinds share the choice of when operations happen (Order, order.hpp), the storage
+// (pool.hpp), and the index below. Copies report to an observer (observer.hpp). Multiplications do
+// not: whoever issues them and waits for them knows all that happens.
+//
+// What completes an operation finds it without a search among the others. A thread's groups are in
+// the queue of its warp, or in its list of bulk copies. A multiplication is in the queue of its
+// warpgroup. An mbarrier has a list of its bulk copies. Only the thread copies that an mbarrier may
+// wait for are in the queues of up to 32 warps, so a wait asks each whether it has an arrival.
 //
 // Not thread-safe.
 #pragma once
