@@ -14,29 +14,10 @@ std::optional<ElfView> ElfView::of(Bytes file) {
   return ElfView(file, tables);
 }
 
-Bytes ElfView::contents(const Elf64_Shdr& section) const {
-  return tables_.contents(section).value_or(Bytes{});
-}
-
 bool ElfView::has_section(std::string_view name) const {
   for (std::uint64_t i = 0; i < tables_.count(); ++i)
     if (tables_.name(tables_.section(i)) == name) return true;
   return false;
-}
-
-ElfView::SymbolTable ElfView::symbols(std::uint32_t type) const {
-  for (std::uint64_t i = 0; i < tables_.count(); ++i) {
-    const Elf64_Shdr each = tables_.section(i);
-    if (each.sh_type == type && each.sh_link < tables_.count())
-      return {contents(each), contents(tables_.section(each.sh_link))};
-  }
-  return {};
-}
-
-Symbol ElfView::symbol(const SymbolTable& table, std::uint64_t at) {
-  const auto entry = cuda::field<Elf64_Sym>(table.entries, at);
-  return {cuda::text_at(table.names, entry.st_name), entry.st_value, entry.st_size,
-          is_function(entry), is_defined(entry)};
 }
 
 }  // namespace inflight::loader

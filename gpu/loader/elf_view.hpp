@@ -41,22 +41,24 @@ class ElfView {
   // SHT_DYNSYM.
   template <class F>
   void each_symbol(std::uint32_t type, F f) const {
-    const SymbolTable table = symbols(type);
-    for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= table.entries.size();
-         at += sizeof(Elf64_Sym))
-      f(symbol(table, at));
+    const cuda::ElfSymbols symbols = tables_.symbols(type);
+    for (std::uint64_t i = 0; i < symbols.count(); ++i) {
+      const Elf64_Sym entry = symbols.at(i);
+      f(Symbol{symbols.name(entry), entry.st_value, entry.st_size, cuda::is_function(entry),
+               cuda::is_defined(entry)});
+    }
   }
   // Calls f(address) for each function defined in the table of that type. Does not read names,
   // which is slow: libraries may have a million symbols.
   template <class F>
   void each_function(std::uint32_t type, F f) const {
-    const Bytes entries = symbols(type).entries;
-    for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= entries.size(); at += sizeof(Elf64_Sym)) {
-      const auto entry = cuda::field<Elf64_Sym>(entries, at);
-      if (is_function(entry) && is_defined(entry)) f(entry.st_value);
+    const cuda::ElfSymbols symbols = tables_.symbols(type);
+    for (std::uint64_t i = 0; i < symbols.count(); ++i) {
+      const Elf64_Sym entry = symbols.at(i);
+      if (cuda::is_function(entry) && cuda::is_defined(entry)) f(entry.st_value);
     }
   }
-  bool has_symbols() const { return !symbols(SHT_SYMTAB).entries.empty(); }
+  bool has_symbols() const { return !tables_.symbols(SHT_SYMTAB).entries.empty(); }
 
  private:
   struct TakeFromBytes {
@@ -66,17 +68,7 @@ class ElfView {
     }
   };
   using Tables = cuda::ElfTables<TakeFromBytes>;
-  struct SymbolTable {
-    Bytes entries, names;
-  };
   ElfView(Bytes file, const Tables& tables) : file_(file), tables_(tables) {}
-  Bytes contents(const Elf64_Shdr& section) const;
-  SymbolTable symbols(std::uint32_t type) const;
-  static Symbol symbol(const SymbolTable& table, std::uint64_t at);
-  static bool is_function(const Elf64_Sym& entry) {
-    return ELF64_ST_TYPE(entry.st_info) == STT_FUNC;
-  }
-  static bool is_defined(const Elf64_Sym& entry) { return entry.st_shndx != SHN_UNDEF; }
 
   Bytes file_;
   Tables tables_;

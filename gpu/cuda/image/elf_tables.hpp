@@ -1,6 +1,6 @@
-// Reads an ELF file's header, sections and section names. Every offset and size is checked against
-// the file. It allocates nothing and needs no C library, because the loader's audit module, which
-// is loaded before any C library, uses it too.
+// Reads an ELF file's header, sections, section names and symbols. Every offset and size is checked
+// against the file. It allocates nothing and needs no C library, because the loader's audit module,
+// which is loaded before any C library, uses it too.
 #pragma once
 #include <elf.h>
 
@@ -21,6 +21,20 @@ inline std::string_view text_at(Bytes strings, std::uint64_t offset) {
   if (!end) return {};
   return {start, static_cast<std::size_t>(static_cast<const char*>(end) - start)};
 }
+
+// A symbol table and its names.
+struct ElfSymbols {
+  Bytes entries, names;
+  std::uint64_t count() const { return entries.size() / sizeof(Elf64_Sym); }
+  Elf64_Sym at(std::uint64_t index) const {
+    return field<Elf64_Sym>(entries, index * sizeof(Elf64_Sym));
+  }
+  std::string_view name(const Elf64_Sym& symbol) const { return text_at(names, symbol.st_name); }
+};
+inline bool is_function(const Elf64_Sym& symbol) {
+  return ELF64_ST_TYPE(symbol.st_info) == STT_FUNC;
+}
+inline bool is_defined(const Elf64_Sym& symbol) { return symbol.st_shndx != SHN_UNDEF; }
 
 // The tables of a 64-bit little-endian file. `Take` is std::optional<Bytes>(offset, size): those
 // bytes, or nothing if the file lacks some of them.
@@ -54,6 +68,17 @@ class ElfTables {
   std::optional<Bytes> contents(const Elf64_Shdr& section) const {
     if (section.sh_type == SHT_NOBITS) return Bytes{};
     return take_(section.sh_offset, section.sh_size);
+  }
+  // The symbols of the first section of that type: SHT_SYMTAB, which strip removes, or SHT_DYNSYM.
+  // None if there is no such section.
+  ElfSymbols symbols(std::uint32_t type) const {
+    for (std::uint64_t i = 0; i < count_; ++i) {
+      const Elf64_Shdr each = section(i);
+      if (each.sh_type == type && each.sh_link < count_)
+        return {contents(each).value_or(Bytes{}),
+                contents(section(each.sh_link)).value_or(Bytes{})};
+    }
+    return {};
   }
 
  private:

@@ -75,20 +75,14 @@ std::string function_in(const Object& object, std::uint64_t address) {
     return slice(file.bytes(), at, bytes);
   };
   const ElfTables tables(take);
-  for (const std::uint32_t type : {SHT_SYMTAB, SHT_DYNSYM})
-    for (std::uint64_t i = 0; i < tables.count(); ++i) {
-      const Elf64_Shdr section = tables.section(i);
-      if (section.sh_type != type || section.sh_link >= tables.count()) continue;
-      const Bytes symbols = tables.contents(section).value_or(Bytes{}),
-                  names = tables.contents(tables.section(section.sh_link)).value_or(Bytes{});
-      for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= symbols.size();
-           at += sizeof(Elf64_Sym)) {
-        const auto symbol = field<Elf64_Sym>(symbols, at);
-        if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF &&
-            address - symbol.st_value < symbol.st_size)
-          return std::string(text_at(names, symbol.st_name));
-      }
+  for (const std::uint32_t type : {SHT_SYMTAB, SHT_DYNSYM}) {
+    const ElfSymbols symbols = tables.symbols(type);
+    for (std::uint64_t i = 0; i < symbols.count(); ++i) {
+      const Elf64_Sym symbol = symbols.at(i);
+      if (is_function(symbol) && is_defined(symbol) && address - symbol.st_value < symbol.st_size)
+        return std::string(symbols.name(symbol));
     }
+  }
   return {};
 }
 
