@@ -1,4 +1,6 @@
 // Looks up rows of all families, for the host's instruction set.
+#include "gpu/machine/decode/table.hpp"
+
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -30,34 +32,7 @@ std::uint64_t key(ptx::Opcode opcode, const std::array<Type, 3>& types, const pt
 class Table {
  public:
   Table() {
-    Rows all;
-#define FAMILY(name) name##_rows(all);
-    switch (host::instruction_set()) {
-      case Isa::avx512:
-#ifdef INFLIGHT_HAS_AVX512
-      {
-        using namespace isa_avx512;
-        INFLIGHT_LANE_FAMILIES(FAMILY)
-      } break;
-#endif
-      case Isa::avx2:
-#ifdef INFLIGHT_HAS_AVX2
-      {
-        using namespace isa_avx2;
-        INFLIGHT_LANE_FAMILIES(FAMILY)
-      } break;
-#endif
-      case Isa::baseline:
-#ifdef INFLIGHT_HAS_BASELINE
-      {
-        using namespace isa_baseline;
-        INFLIGHT_LANE_FAMILIES(FAMILY)
-      }
-#endif
-      break;
-    }
-    INFLIGHT_FAMILIES(FAMILY)
-#undef FAMILY
+    const Rows all = all_rows();
     rows_.reserve(all.size());
     for (const Row& row : all) rows_.emplace(key(row.opcode, row.types, row.mods), row);
   }
@@ -84,6 +59,38 @@ class Table {
 };
 
 }  // namespace
+
+Rows all_rows() {
+  Rows all;
+#define FAMILY(name) name##_rows(all);
+  switch (host::instruction_set()) {
+    case Isa::avx512:
+#ifdef INFLIGHT_HAS_AVX512
+    {
+      using namespace isa_avx512;
+      INFLIGHT_LANE_FAMILIES(FAMILY)
+    } break;
+#endif
+    case Isa::avx2:
+#ifdef INFLIGHT_HAS_AVX2
+    {
+      using namespace isa_avx2;
+      INFLIGHT_LANE_FAMILIES(FAMILY)
+    } break;
+#endif
+    case Isa::baseline:
+#ifdef INFLIGHT_HAS_BASELINE
+    {
+      using namespace isa_baseline;
+      INFLIGHT_LANE_FAMILIES(FAMILY)
+    }
+#endif
+    break;
+  }
+  INFLIGHT_FAMILIES(FAMILY)
+#undef FAMILY
+  return all;
+}
 
 const Row* find_row(const ptx::Instruction& in) {
   static const Table& table = *new Table;  // never freed: threads may decode while the process ends

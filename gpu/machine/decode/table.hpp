@@ -7,6 +7,9 @@
 
 namespace inflight::machine {
 
+// Every row of every family. No two are of the same form.
+Rows all_rows();
+
 // The row that executes an instruction; null if none does.
 const Row* find_row(const ptx::Instruction&);
 
