@@ -1,6 +1,7 @@
 // flags: -Xlinker -l:libcublas.so.13 -Xlinker -l:libcublasLt.so.13
 // stderr: cuBLAS products are computed by .*: their rounding is that library.s, not a GPU.s
 // Levels 1 and 2 of every type, compared with plain loops, in both pointer modes.
+#include <cstdint>
 #include "common.cuh"
 
 namespace {
