@@ -109,7 +109,7 @@ void Decoder::block(std::uint32_t id, std::uint32_t next) {
 void Decoder::begin_endless(const BasicBlock& block) {
   builder_.begin(block.first, false);
   builder_.set_guarded(false);
-  builder_.emit(&run_endless);
+  builder_.emit(&run_endless, Op::diverts);
 }
 
 void Decoder::jump_to(std::uint32_t block) {

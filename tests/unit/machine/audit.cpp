@@ -76,11 +76,10 @@ bool reads_time(const ptx::Function& function, const Instruction& in) {
   return false;
 }
 
-// True if the instruction can run again: its only effects are on registers.
+// True if the instruction can run again: its only effects are on registers. One that accesses
+// memory can too, if its description names none, which is then found wrong.
 bool repeatable(const Code& code, const Instruction& in) {
-  return in.control == Control::next && in.memory.empty() && in.family != Family::system &&
-         in.family != Family::stack && in.family != Family::cache && in.family != Family::fence &&
-         in.family != Family::copy && in.family != Family::bulk_copy &&
+  return in.control == Control::next && in.memory.empty() && in.effect != Effect::other &&
          !reads_time(*code.function, in);
 }
 
