@@ -4,10 +4,9 @@
 __global__ void copy(int* out, const int* in, int bytes) {
   __shared__ int tile[64];
   const int t = threadIdx.x;
+  const unsigned to = shared_address(&tile[t]);
   // [copy]
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(shared_address(&tile[t])),
-               "l"(in + t), "r"(bytes)
-               : "memory");
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(in + t), "r"(bytes));
   asm volatile("cp.async.wait_all;" ::: "memory");
   out[t] = tile[t];
 }
