@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view spaces[] = {"global", "shared", "local", "constant", "param"};
 static_assert(std::size(spaces) == check::space_count);
-constexpr std::string_view copies[] = {"cp.async", "bulk, by group", "bulk, by mbarrier"};
+constexpr std::string_view copies[] = {"cp.async", "by bulk groups", "by mbarriers"};
 static_assert(std::size(copies) == check::completion_count);
 constexpr std::string_view barriers[] = {"block", "cluster", "grid"};
 static_assert(std::size(barriers) == check::barrier_kind_count);

@@ -314,6 +314,8 @@ constexpr bool suits(const Facts& row, std::size_t kind) {
       return is(std::type_identity<MapFieldUse>{}, std::type_identity<Fence>{});
     case Family::tensor_core:  // other: wgmma and tcgen05
       return row.effect == Effect::other || is(std::type_identity<TensorUse>{});
+    case Family::grid_control:
+      return is(std::type_identity<std::monostate>{});
     case Family::system:
       return is(std::type_identity<std::monostate>{}, std::type_identity<RegisterCountUse>{});
     case Family::integer:

@@ -24,6 +24,7 @@ namespace inflight::machine {
   X(tensor_copy, "tensor copy", tensor_map) X(async_store, "async store", other)                   \
   X(mbarrier, "mbarrier", barrier) X(branch, "branch", other) X(call, "call", other)               \
   X(cache, "cache", other) X(stack, "stack", other) X(system, "system", other)                     \
+  X(grid_control, "grid control", other)                                                           \
   X(video, "video", other) X(texture, "texture", other) X(tensor_core, "tensor core", barrier)     \
   X(multimem, "multimem", other) X(unknown, "unknown", other)
 // clang-format on

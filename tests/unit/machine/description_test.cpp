@@ -239,6 +239,15 @@ TEST(Descriptions, OfEveryInstructionThatIsExecutedHaveAFamily) {
     EXPECT_NE(facts(Opcode(o)).family, Family::unknown) << spelling(Opcode(o));
 }
 
+// The family has a name of its own in --stats, so no instruction of another subject may be in it.
+TEST(Descriptions, OfTheSystemFamilyAreThese) {
+  std::set<std::string_view> found;
+  for (unsigned o = 1; o < static_cast<unsigned>(Opcode::count_); ++o)
+    if (facts(Opcode(o)).family == Family::system) found.insert(spelling(Opcode(o)));
+  EXPECT_EQ(found,
+            (std::set<std::string_view>{"trap", "brkpt", "nanosleep", "pmevent", "setmaxnreg"}));
+}
+
 // Lanes park at instructions whose control is `meet` or `wait`. That they park at no others is
 // audited. Each instruction here is executed by the even lanes of a warp alone, and then by the odd
 // ones, if they have not exited.
