@@ -1,4 +1,5 @@
 // A thread polls a counter or a flag for less than it needs. When it looks, all have come.
+// options: --workers 1
 #include <cooperative_groups.h>
 #include <cuda/atomic>
 
