@@ -16,7 +16,6 @@
 #include "gpu/cuda/core/memory/host_limits.hpp"
 #include "gpu/cuda/core/memory/host_memory.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
-#include "gpu/host/of_this_thread.hpp"
 #include "gpu/cuda/core/profiles.hpp"
 #include "gpu/cuda/core/registry.hpp"
 #include "gpu/cuda/core/report/checking.hpp"
@@ -29,6 +28,7 @@
 #include "gpu/cuda/core/watch/calls.hpp"
 #include "gpu/cuda/core/watch/pages.hpp"
 #include "gpu/cuda/core/watch/watch.hpp"
+#include "gpu/host/of_this_thread.hpp"
 
 namespace inflight::cuda {
 namespace {
