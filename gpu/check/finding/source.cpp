@@ -2,23 +2,21 @@
 #include "gpu/check/finding/source.hpp"
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
+#include <sstream>
 #include <string_view>
-#include <system_error>
+
+#include "gpu/host/input_file.hpp"
 
 namespace inflight::check {
 namespace {
 
-constexpr std::uintmax_t most_bytes = 16 << 20;
+constexpr std::uint64_t most_bytes = 16 << 20;
 constexpr std::size_t longest_line = 400;
 
 std::vector<std::string> read_lines(const std::string& path) {
   std::vector<std::string> lines;
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return lines;
-  if (std::filesystem::file_size(path, error) > most_bytes || error) return lines;
-  std::ifstream file(path);
+  const auto text = host::read_file(path, most_bytes);
+  std::istringstream file(text.value_or(std::string()));
   for (std::string line; std::getline(file, line);) {
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
     for (auto tab = line.find('\t'); tab != line.npos; tab = line.find('\t', tab))

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "gpu/check/names.hpp"
 #include "gpu/check/report/json.hpp"
+#include "gpu/host/input_file.hpp"
 
 namespace inflight::check {
 namespace {
@@ -177,11 +177,10 @@ tl::expected<std::vector<Suppression>, std::string> parse_suppressions(std::stri
 }
 
 tl::expected<std::vector<Suppression>, std::string> read_suppressions(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) return tl::unexpected(fmt::format("'{}' cannot be read", path));
-  std::ostringstream text;
-  text << file.rdbuf();
-  return parse_suppressions(text.str(), path);
+  constexpr std::uint64_t largest = 16 << 20;
+  const auto text = host::read_file(path, largest);
+  if (!text) return tl::unexpected(fmt::format("'{}' {}", path, text.error()));
+  return parse_suppressions(*text, path);
 }
 
 bool matches(const Suppression& suppression, const Finding& finding) {

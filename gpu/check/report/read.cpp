@@ -1,15 +1,15 @@
 // Reads reports back: SARIF files and HTML pages also contain the findings as JSON.
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "gpu/check/report/html.hpp"
 #include "gpu/check/report/json.hpp"
+#include "gpu/host/input_file.hpp"
 
 namespace inflight::check {
 namespace {
 
 using nlohmann::json;
+constexpr std::uint64_t largest_report = 256 << 20;  // a hundred thousand findings
 
 // The findings in the results of a SARIF file.
 json of_sarif(const json& log) {
@@ -30,11 +30,10 @@ std::string_view of_page(std::string_view text) {
 }  // namespace
 
 tl::expected<std::vector<Finding>, std::string> read_findings(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return tl::unexpected("'" + path + "' cannot be read");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const auto text = host::read_file(path, largest_report);
+  if (!text) return tl::unexpected("'" + path + "' " + text.error());
   const bool page = path.ends_with(".html");
-  json j = json::parse(page ? of_page(text) : std::string_view(text), nullptr, false);
+  json j = json::parse(page ? of_page(*text) : std::string_view(*text), nullptr, false);
   if (j.is_discarded())
     return tl::unexpected("'" + path + (page ? "' is not a findings page" : "' is not JSON"));
   if (path.ends_with(".sarif") && j.is_object()) j = of_sarif(j);

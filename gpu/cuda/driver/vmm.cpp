@@ -3,7 +3,6 @@
 #include "gpu/cuda/driver/vmm.hpp"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -170,9 +169,11 @@ Status map(DevicePointer base, std::size_t bytes, std::size_t offset, unsigned l
   Space& s = space();
   std::lock_guard lock(mapping_mutex());
   if (!reserved(s, base, bytes) || holds_mapping(s, base, bytes)) return Status::invalid_value;
+  const int file = physical ? physical->file() : -1;
+  if (physical && file < 0) return lost_descriptor();
   // The host cannot access a multicast object's addresses.
-  if (physical && mmap(pointer(base), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                       physical->file(), 0) == MAP_FAILED)
+  if (physical && mmap(pointer(base), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
+                       0) == MAP_FAILED)
     return Status::out_of_memory;
   s.mappings[base] = {bytes, std::move(physical), std::move(multicast), 0};
   return Status::success;
@@ -282,13 +283,12 @@ Status retain(unsigned long long* handle, void* inside) {
 }  // namespace
 
 Physical::Physical(const AllocationProperties& properties, std::size_t bytes)
-    : properties(properties), bytes(bytes), file_(make_file(properties)) {
-  if (file() < 0 || !take()) return;
-  counted_ = true;
-  made_ = ftruncate(file(), off_t(bytes)) == 0;
+    : properties(properties), bytes(bytes), file_(make_file(properties, bytes)) {
+  made_ = counted_ = file_.owns() && take();
 }
 
-Physical::Physical(const AllocationProperties& properties, std::size_t bytes, Descriptor file)
+Physical::Physical(const AllocationProperties& properties, std::size_t bytes,
+                   host::OwnDescriptor file)
     : properties(properties), bytes(bytes), file_(std::move(file)), made_(true) {}
 
 bool Physical::take() {
@@ -334,7 +334,7 @@ MappedRange mapping_of(DevicePointer inside) {
 }
 
 INFLIGHT_CU_INIT(cuMemGetAllocationGranularity,
-                 (std::size_t* bytes, const AllocationProperties* properties, int option), {
+                 (std::size_t * bytes, const AllocationProperties* properties, int option), {
                    if (!properties || option < 0 || option > 1) return Status::invalid_value;
                    return store_value(bytes, granularity);
                  })

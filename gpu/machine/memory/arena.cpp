@@ -2,12 +2,12 @@
 #include "gpu/machine/memory/arena.hpp"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "gpu/host/shared_file.hpp"
 #include "gpu/machine/memory/move_pages.hpp"
 
 namespace inflight::machine {
@@ -36,12 +36,11 @@ Memory::Arena::Arena(Arena&& other) noexcept
       free_by_size(std::move(other.free_by_size)),
       used(other.used),
       heap_used(other.heap_used),
-      file(std::exchange(other.file, -1)),
+      file(std::move(other.file)),
       shared(std::move(other.shared)) {}
 
 Memory::Arena::~Arena() {
   if (mapped) munmap(mapped, mapped_bytes);
-  if (file >= 0) close(file);
 }
 
 void Memory::Arena::reserve(std::uint64_t hint, std::uint64_t bytes) {
@@ -140,24 +139,19 @@ void Memory::Arena::discard(std::uint64_t low, std::uint64_t bytes) const {
 }
 
 bool Memory::Arena::share(std::uint64_t low, std::uint64_t bytes) {
-  if (file < 0) {
-    file = memfd_create("device memory", MFD_CLOEXEC);
-    if (file < 0) return false;
-    if (ftruncate(file, off_t(end - base)) != 0) {
-      close(std::exchange(file, -1));
-      return false;
-    }
-  }
+  if (!file.owns()) file = host::make_shared_file(host::device_memory_file, end - base);
+  const int to = file.fd();
+  if (to < 0 || !host::may_write(end - base)) return false;
   const std::uint64_t first = low / page_bytes * page_bytes,
                       last = round_up(low + bytes, page_bytes);
   std::vector<std::pair<std::uint64_t, std::uint64_t>> missing;
-  for_pieces(first, last, [&](std::uint64_t from, std::uint64_t to, bool in_file) {
-    if (!in_file) missing.emplace_back(from, to);
+  for_pieces(first, last, [&](std::uint64_t from, std::uint64_t until, bool in_file) {
+    if (!in_file) missing.emplace_back(from, until);
     return true;
   });
-  for (const auto& [from, to] : missing) {
-    if (!move_into_file(from, to - from, file, from - base)) return false;
-    shared[from] = to;
+  for (const auto& [from, until] : missing) {
+    if (!move_into_file(from, until - from, to, from - base)) return false;
+    shared[from] = until;
   }
   return true;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 
+#include "gpu/host/own_descriptor.hpp"
 #include "gpu/machine/memory/memory.hpp"
 
 namespace inflight::machine {
@@ -35,7 +36,7 @@ struct Memory::Arena {
   std::map<std::uint64_t, std::uint64_t> free_by_base;  // base to bytes
   std::multimap<std::uint64_t, std::uint64_t> free_by_size;  // bytes to base
   std::uint64_t used = 0, heap_used = 0;
-  int file = -1;                                  // created when pages are first shared
+  host::OwnDescriptor file;                       // created when pages are first shared
   std::map<std::uint64_t, std::uint64_t> shared;  // pages in the file: base to end
 
   void reserve(std::uint64_t hint, std::uint64_t bytes);
@@ -46,7 +47,8 @@ struct Memory::Arena {
   void give_back(std::uint64_t at, std::uint64_t bytes);
   // Returns whole pages inside [low, low + bytes) to the host. They read as zero afterwards.
   void discard(std::uint64_t low, std::uint64_t bytes) const;
-  // Moves the pages of these bytes into the file. False: the host refused.
+  // Moves the pages of these bytes into the file. False: the host refused, or the program has
+  // closed the file.
   bool share(std::uint64_t low, std::uint64_t bytes);
 
  private:

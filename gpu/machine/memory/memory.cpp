@@ -184,7 +184,7 @@ std::optional<Memory::Shared> Memory::share(std::uint64_t base) {
   const Allocation* a = live_at(base);
   Arena* arena = a ? arena_holding(base) : nullptr;
   if (!arena || !arena->share(a->base, a->size)) return std::nullopt;
-  return Shared{arena->file, base - arena->base};
+  return Shared{arena->file.fd(), base - arena->base};
 }
 
 void Memory::set_reach(std::uint64_t base, std::uint64_t reach) {

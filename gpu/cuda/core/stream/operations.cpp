@@ -100,6 +100,7 @@ Status export_event(SharingHandle* to, const void* handle) {
   if (!event) return event.error().status;
   if (!to) return Status::invalid_value;
   if (!(*event)->shared || (*event)->imported) return Status::invalid_handle;
+  if ((*event)->shared->file() < 0) return lost_descriptor();
   auto made =
       sharing_handle(SharingHandle::Kind::event, (*event)->shared->file(), (*event)->device());
   if (!made) return made.error().status;
@@ -150,6 +151,7 @@ Status record_event(Stream& stream, const std::shared_ptr<Event>& event, unsigne
     return flags & external_event ? submit(stream, RecordWork{event})
                                   : capture_record(stream, *event);
   if (Status status = allowed_now(stream); status != Status::success) return status;
+  if (event->shared && event->shared->file() < 0) return lost_descriptor();
   forget_capture(*event);
   const Ticket ticket = event->record(stream);
   observe_edge(check::StreamEdge::Kind::event_record, stream, ticket.number,
