@@ -25,15 +25,20 @@ tl::unexpected<std::string> system_error(const char* what) {
   return no(std::string(what) + ": " + std::strerror(errno));
 }
 
+constexpr std::string_view memory = "/memfd:";
+
+std::string link_of(int fd) {
+  char text[256];
+  const ssize_t length = readlink(path_of(fd).c_str(), text, sizeof text);
+  return {text, length < 0 ? 0 : std::size_t(length)};
+}
+
 // What a descriptor of any kind tells.
 tl::expected<SharedFile, std::string> look_at(int fd, std::string_view name) {
   struct stat facts {};
   if (fstat(fd, &facts) != 0) return system_error("is not open");
-  char link[256];
-  const ssize_t length = readlink(path_of(fd).c_str(), link, sizeof link);
-  if (length < 0) return system_error("has no name in /proc/self/fd");
-  std::string_view text(link, std::size_t(length));
-  constexpr std::string_view memory = "/memfd:";
+  const std::string link = link_of(fd);
+  std::string_view text = link;
   if (!S_ISREG(facts.st_mode) || !text.starts_with(memory))
     return no("is not memory that a process of this software GPU shares");
   text.remove_prefix(memory.size());
@@ -58,6 +63,11 @@ OwnDescriptor make_shared_file(std::string_view name, std::uint64_t bytes) {
   const bool made =
       ftruncate(file.fd(), off_t(bytes)) == 0 && fcntl(file.fd(), F_ADD_SEALS, size_seals) == 0;
   return made ? std::move(file) : OwnDescriptor();
+}
+
+bool has_shared_name(int fd, std::string_view name) {
+  const std::string link = link_of(fd);
+  return link.starts_with(memory) && std::string_view(link).substr(memory.size()).starts_with(name);
 }
 
 tl::expected<SharedFile, std::string> shared_file(int fd, std::string_view name) {

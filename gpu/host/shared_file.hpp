@@ -32,6 +32,8 @@ struct SharedFile {
 // begins so. `fd` is open for reading and writing. An error is the rest of a sentence whose subject
 // is the file.
 tl::expected<SharedFile, std::string> shared_file(int fd, std::string_view name);
+// Whether the descriptor's file has a name that begins so, whoever made it.
+bool has_shared_name(int fd, std::string_view name);
 // Opens such a file once more, with a position and locks of its own. `fd` may be an O_PATH
 // descriptor: files of other kinds and other users are refused before they are opened.
 tl::expected<OwnDescriptor, std::string> reopen_shared_file(int fd, std::string_view name);

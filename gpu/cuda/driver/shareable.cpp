@@ -76,7 +76,7 @@ Status import_file(unsigned long long* handle, int given, int type) {
   // A copy, so that the program cannot put another file there between the checks and the use.
   auto file = host::OwnDescriptor::take(fcntl(given, F_DUPFD_CLOEXEC, 0));
   if (!file.owns()) return Status::out_of_memory;
-  const auto made = host::shared_file(file.fd(), host::multicast_file)
+  const auto made = host::has_shared_name(file.fd(), host::multicast_file)
                         ? import_multicast(file.fd())
                         : import_memory(std::move(file), type);
   if (made) *handle = *made;
