@@ -272,15 +272,16 @@ Result<SharedMulticast::View> SharedMulticast::view() {
   if (const Status status = lock.status(); status != Status::success) return fail(status);
   const auto now = read();
   if (!now) return tl::unexpected(now.error());
-  View view{now->version, now->devices, {}};
-  std::map<Key, std::unique_ptr<Mapping>> before;
-  before.swap(mappings_);  // mappings that are no longer bound end with `before`
+  View view{now->version, now->devices, {}, {}};
+  const auto before = std::make_shared<std::map<Key, std::unique_ptr<Mapping>>>();
+  before->swap(mappings_);
   for (const Binding& each : now->bindings) {
     const SharingHandle& memory = each.memory;
-    if (auto kept = before.extract(key_of(each)); !kept.empty()) mappings_.insert(std::move(kept));
+    if (auto kept = before->extract(key_of(each)); !kept.empty()) mappings_.insert(std::move(kept));
     if (std::byte* const at = place_of(each))
       view.ranges.push_back({each.device, each.offset, memory.bytes, at});
   }
+  view.ended = before;
   return view;
 }
 

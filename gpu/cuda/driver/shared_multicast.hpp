@@ -48,6 +48,9 @@ class SharedMulticast {
     std::uint64_t version;
     std::vector<int> devices;
     std::vector<Range> ranges;
+    // Holds the memory that earlier views had and this one has not. Let it go when kernels can no
+    // longer find that memory.
+    std::shared_ptr<void> ended;
   };
   // Fails as the calls above do.
   Result<View> view();
