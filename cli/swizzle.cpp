@@ -12,7 +12,7 @@
 #include "cli/commands.hpp"
 #include "cli/swizzle_box.hpp"
 #include "cli/terminal.hpp"
-#include "gpu/host/files.hpp"
+#include "gpu/host/output_file.hpp"
 
 namespace inflight::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include "gpu/compilers/ptxas_options.hpp"
 #include "gpu/compilers/register_limit.hpp"
 #include "gpu/cuda/image/source.hpp"
-#include "gpu/host/files.hpp"
+#include "gpu/host/output_file.hpp"
 #include "gpu/ptx/parse.hpp"
 
 namespace inflight::compilers {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "gpu/host/files.hpp"
+#include "gpu/host/input_file.hpp"
 
 namespace inflight::check {
 namespace {
@@ -27,8 +27,6 @@ constexpr std::string_view no_sources[] = {"/proc/", "/sys/", "/dev/"};
 
 std::vector<std::string> read_lines(const std::string& path) {
   std::vector<std::string> lines;
-  std::error_code error;
-  if (!fs::is_regular_file(path, error)) return lines;
   const auto text = host::read_file(path, most_bytes);
   if (!text) return lines;
   std::istringstream file(*text);

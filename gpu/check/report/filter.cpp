@@ -10,7 +10,7 @@
 #include "gpu/check/names.hpp"
 #include "gpu/check/printable.hpp"
 #include "gpu/check/report/json.hpp"
-#include "gpu/host/files.hpp"
+#include "gpu/host/input_file.hpp"
 
 namespace inflight::check {
 namespace {
@@ -184,7 +184,7 @@ tl::expected<std::vector<Suppression>, std::string> parse_suppressions(std::stri
 }
 
 tl::expected<std::vector<Suppression>, std::string> read_suppressions(const std::string& path) {
-  constexpr std::uint64_t most_bytes = 64 << 20;
+  constexpr std::uint64_t most_bytes = 16 << 20;
   const auto text = host::read_file(path, most_bytes);
   if (!text) return tl::unexpected(fmt::format("'{}' {}", printable(path), text.error()));
   return parse_suppressions(*text, path);

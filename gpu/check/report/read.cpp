@@ -4,7 +4,7 @@
 #include "gpu/check/printable.hpp"
 #include "gpu/check/report/html.hpp"
 #include "gpu/check/report/json.hpp"
-#include "gpu/host/files.hpp"
+#include "gpu/host/input_file.hpp"
 
 namespace inflight::check {
 namespace {

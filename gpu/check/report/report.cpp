@@ -16,7 +16,7 @@
 #include "gpu/check/report/html.hpp"
 #include "gpu/check/report/json.hpp"
 #include "gpu/check/report/sarif.hpp"
-#include "gpu/host/files.hpp"
+#include "gpu/host/output_file.hpp"
 
 namespace inflight::check {
 namespace {

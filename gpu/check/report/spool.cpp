@@ -24,7 +24,8 @@
 
 #include "gpu/check/printable.hpp"
 #include "gpu/check/report/json.hpp"
-#include "gpu/host/files.hpp"
+#include "gpu/host/input_file.hpp"
+#include "gpu/host/output_file.hpp"
 
 namespace inflight::check {
 namespace {

@@ -82,13 +82,12 @@ for shape in '1' '[]' '{"runs": 1}' '{"runs": [1]}' '{"runs": [{"results": [1]}]
     INFLIGHT_BASELINE="$work/bad.sarif" LD_LIBRARY_PATH="$lib" "$program" arrive
 done
 for file in folder pipe; do
-  expect "merge a $file" 1 "/$file.json' cannot be read: it is a $file" timeout 20 "$inflight" merge "$work/out.json" "$work/$file.json"
+  expect "merge a $file" 1 "/$file.json' is .*a $file" timeout 20 "$inflight" merge "$work/out.json" "$work/$file.json"
   for option in baseline suppressions; do
-    expect "$option of a $file" 2 "/$file.json' cannot be read: it is a $file" timeout 20 \
+    expect "$option of a $file" 2 "/$file.json' is .*a $file" timeout 20 \
       "$inflight" check --$option "$work/$file.json" "$program" arrive
   done
 done
-expect "no suppressions" 86 '' "$inflight" check --suppressions /dev/null "$program" arrive
 
 # --- what is shown ---
 # A report may name any file. Its lines are shown only if the user may have meant it.

@@ -128,8 +128,8 @@ TEST(Reading, SaysHowAReportIsWrong) {
     EXPECT_THAT(error(each), EndsWith("the file is not a findings report"));
   EXPECT_THAT(error(R"({"findings": [], "version": "1"})"), EndsWith("its version is not 1"));
   EXPECT_THAT(error(R"({"findings": [1], "version": 1})"), EndsWith("a finding is not an object"));
-  EXPECT_THAT(read_findings(testing::TempDir()).error(), EndsWith("it is a folder"));
-  EXPECT_THAT(read_suppressions(testing::TempDir()).error(), EndsWith("it is a folder"));
+  EXPECT_THAT(read_findings(testing::TempDir()).error(), EndsWith("is a folder"));
+  EXPECT_THAT(read_suppressions(testing::TempDir()).error(), EndsWith("is a folder"));
   EXPECT_FALSE(Filter::read({}, testing::TempDir()));
 }
 

@@ -11,7 +11,7 @@
 #include "gpu/cuda/core/graph/graph.hpp"
 #include "gpu/cuda/core/graph/operations.hpp"
 #include "gpu/cuda/core/memory/transfer.hpp"
-#include "gpu/host/files.hpp"
+#include "gpu/host/output_file.hpp"
 
 namespace inflight::cuda {
 namespace {

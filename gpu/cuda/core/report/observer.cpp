@@ -12,7 +12,7 @@
 #include "gpu/cuda/core/report/checking.hpp"
 #include "gpu/cuda/core/stream/library_work.hpp"
 #include "gpu/cuda/core/watch/watch.hpp"
-#include "gpu/host/files.hpp"
+#include "gpu/host/output_file.hpp"
 #include "gpu/machine/link/allocation_events.hpp"
 #include "gpu/trace/stats.hpp"
 

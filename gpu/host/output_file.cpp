@@ -1,8 +1,7 @@
 // Files by system calls, whose errors say why something failed.
-#include "gpu/host/files.hpp"
+#include "gpu/host/output_file.hpp"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -63,10 +62,6 @@ class Descriptor {
  private:
   int fd_;
 };
-
-tl::unexpected<std::string> unreadable(const std::string& why) {
-  return tl::unexpected("cannot be read: " + why);
-}
 
 // The file that a path names at the end of its symbolic links.
 std::string resolved(const std::string& path) {
@@ -163,37 +158,6 @@ tl::expected<void, std::string> replace_file(const std::string& path, std::strin
   return tl::unexpected(std::strerror(error) + std::string(exists && S_ISREG(old.st_mode)
                                                                ? "; the file that was there is kept"
                                                                : ""));
-}
-
-tl::expected<std::string, std::string> read_file(const std::string& path, std::uint64_t most) {
-  // Without O_NONBLOCK, a pipe to which nothing writes could not even be opened.
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  struct stat facts {};
-  if (file.get() < 0 || fstat(file.get(), &facts) != 0) return unreadable(std::strerror(errno));
-  if (S_ISDIR(facts.st_mode)) return unreadable("it is a folder");
-  const std::string too_large = "it has more than " + std::to_string(most >> 20) + " MiB";
-  if (S_ISREG(facts.st_mode) && static_cast<std::uint64_t>(facts.st_size) > most)
-    return unreadable(too_large);
-  std::string text;
-  char part[64 << 10];
-  for (;;) {
-    const ssize_t count = read(file.get(), part, sizeof part);
-    if (count > 0) {
-      text.append(part, static_cast<std::size_t>(count));
-      if (text.size() > most) return unreadable(too_large);
-      continue;
-    }
-    if (count == 0) break;
-    if (errno == EAGAIN) {
-      pollfd readable{file.get(), POLLIN, 0};
-      poll(&readable, 1, -1);
-    } else if (errno != EINTR) {
-      return unreadable(std::strerror(errno));
-    }
-  }
-  if (text.empty() && S_ISFIFO(facts.st_mode))
-    return unreadable("it is a pipe to which nothing writes");
-  return text;
 }
 
 }  // namespace inflight::host

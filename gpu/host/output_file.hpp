@@ -1,4 +1,4 @@
-// Whole files, read and written so that nothing is lost unnoticed: each failure is an error.
+// Files that users name for writing. Nothing is lost unnoticed: each failure is an error.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -6,10 +6,6 @@
 #include <tl/expected.hpp>
 
 namespace inflight::host {
-
-// Reads a file of at most `most` bytes. It may be a pipe. An error completes the sentence "FILE
-// ...": "cannot be read: No such file or directory".
-tl::expected<std::string, std::string> read_file(const std::string& path, std::uint64_t most);
 
 // Writes a file beside `path` and then gives it that name, so that a full disk leaves the old file
 // as it was. A device or pipe, and a file whose folder takes no new ones, is written in place. An

@@ -1,5 +1,5 @@
-// Reading and writing files on hosts that refuse it.
-#include "gpu/host/files.hpp"
+// Writing files on hosts that refuse it.
+#include "gpu/host/output_file.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -12,17 +12,16 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <thread>
 
 namespace inflight::host {
 namespace {
 
 namespace fs = std::filesystem;
 
-class FilesTest : public testing::Test {
+class OutputFileTest : public testing::Test {
  protected:
   void SetUp() override {
-    std::string path = testing::TempDir() + "/files-XXXXXX";
+    std::string path = testing::TempDir() + "/output-XXXXXX";
     ASSERT_TRUE(mkdtemp(path.data()));
     folder = path;
   }
@@ -52,7 +51,7 @@ class SizeLimit {
   rlimit before_;
 };
 
-TEST_F(FilesTest, AreReplacedAsAWhole) {
+TEST_F(OutputFileTest, AreReplacedAsAWhole) {
   const std::string path = folder / "a.txt";
   ASSERT_TRUE(replace_file(path, "a long first text"));
   ASSERT_TRUE(replace_file(path, "second"));
@@ -60,7 +59,7 @@ TEST_F(FilesTest, AreReplacedAsAWhole) {
   EXPECT_EQ(files(), 1u);
 }
 
-TEST_F(FilesTest, KeepWhatTheyHoldIfThereIsNoRoom) {
+TEST_F(OutputFileTest, KeepWhatTheyHoldIfThereIsNoRoom) {
   const std::string path = folder / "a.txt";
   ASSERT_TRUE(replace_file(path, "old"));
   tl::expected<void, std::string> wrote;
@@ -74,7 +73,7 @@ TEST_F(FilesTest, KeepWhatTheyHoldIfThereIsNoRoom) {
   EXPECT_EQ(files(), 1u);
 }
 
-TEST_F(FilesTest, KeepTheirModeAndTheLinksToThem) {
+TEST_F(OutputFileTest, KeepTheirModeAndTheLinksToThem) {
   const std::string path = folder / "a.txt", link = folder / "link.txt";
   ASSERT_TRUE(replace_file(path, "old"));
   fs::permissions(path, fs::perms(0640));
@@ -85,7 +84,7 @@ TEST_F(FilesTest, KeepTheirModeAndTheLinksToThem) {
   EXPECT_EQ(fs::status(path).permissions(), fs::perms(0640));
 }
 
-TEST_F(FilesTest, AreMadeWhereALinkLeads) {
+TEST_F(OutputFileTest, AreMadeWhereALinkLeads) {
   const std::string link = folder / "link.txt";
   fs::create_symlink("later.txt", link);
   ASSERT_TRUE(replace_file(link, "new"));
@@ -93,7 +92,7 @@ TEST_F(FilesTest, AreMadeWhereALinkLeads) {
   EXPECT_EQ(text_of(folder / "later.txt"), "new");
 }
 
-TEST_F(FilesTest, MayBeDevices) {
+TEST_F(OutputFileTest, MayBeDevices) {
   EXPECT_TRUE(replace_file("/dev/null", "text"));
   const auto wrote = replace_file("/dev/full", "text");
   ASSERT_FALSE(wrote);
@@ -101,36 +100,7 @@ TEST_F(FilesTest, MayBeDevices) {
   EXPECT_FALSE(replace_file(folder / "no/such.txt", "text"));
 }
 
-TEST_F(FilesTest, AreReadOrTheReasonIsSaid) {
-  const auto why = [](const std::string& path) {
-    const auto text = read_file(path, 100);
-    return text ? "read: " + *text : text.error();
-  };
-  ASSERT_TRUE(replace_file(folder / "a.txt", "some text"));
-  EXPECT_EQ(why(folder / "a.txt"), "read: some text");
-  EXPECT_EQ(why("/dev/null"), "read: ");
-  EXPECT_EQ(why(folder / "none"), "cannot be read: No such file or directory");
-  EXPECT_EQ(why(folder), "cannot be read: it is a folder");
-  EXPECT_EQ(why("/dev/zero"), "cannot be read: it has more than 0 MiB");
-}
-
-TEST_F(FilesTest, AreReadFromPipesThatSomethingWritesTo) {
-  const std::string path = folder / "pipe";
-  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-  const auto alone = read_file(path, 100);
-  ASSERT_FALSE(alone);
-  EXPECT_EQ(alone.error(), "cannot be read: it is a pipe to which nothing writes");
-  const int holder = open(path.c_str(), O_RDWR);
-  std::thread writer([&] {
-    EXPECT_EQ(write_all(holder, "from a pipe"), 0);
-    usleep(50000);
-    close(holder);
-  });
-  EXPECT_EQ(read_file(path, 100), "from a pipe");
-  writer.join();
-}
-
-TEST_F(FilesTest, ThatMayNotGrowDoNotEndTheProcess) {
+TEST_F(OutputFileTest, ThatMayNotGrowDoNotEndTheProcess) {
   const std::string path = folder / "a.txt";
   ASSERT_TRUE(replace_file(path, ""));
   const int fd = open(path.c_str(), O_WRONLY);
