@@ -1,8 +1,6 @@
 // Turns words into arguments.
 #include "tests/fuzz/call_arguments.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
@@ -14,8 +12,6 @@ namespace inflight::fuzz {
 namespace {
 
 constexpr std::uint64_t device_page = 2 << 20;
-constexpr std::size_t guard_bytes = 1 << 16;
-constexpr char guard_byte = 0x5a;
 
 constexpr const char* module_text = R"(.version 8.0
 .target sm_80
@@ -154,23 +150,6 @@ void each_word(std::string_view text, Each each) {
 }
 
 }  // namespace
-
-HostMemory::HostMemory()
-    : all_(static_cast<char*>(mmap(nullptr, bytes + 2 * guard_bytes, PROT_READ | PROT_WRITE,
-                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
-  require(all_ != MAP_FAILED, "the host has memory");
-  base_ = all_ + guard_bytes;
-  std::memset(all_, guard_byte, guard_bytes);
-  std::memset(base_ + bytes, guard_byte, guard_bytes);
-}
-
-std::string HostMemory::changed() const {
-  for (const char* from : {all_, base_ + bytes})
-    for (std::size_t i = 0; i < guard_bytes; ++i)
-      if (from[i] != guard_byte)
-        return "a call changed memory of the program that it was not given";
-  return {};
-}
 
 void Handles::add(Kind kind, std::uint64_t handle) {
   const std::lock_guard lock(mutex_);

@@ -11,19 +11,24 @@
 
 #include "tests/fuzz/choices.hpp"
 #include "tests/fuzz/driver_calls.hpp"
+#include "tests/fuzz/host_memory.hpp"
 
 namespace inflight::fuzz {
 
-#define INFLIGHT_FUZZ_KINDS(X)                                                                     \
-  X(ctx)                                                                                           \
-  X(stream)                                                                                        \
-  X(event)                                                                                         \
-  X(module)                                                                                        \
-  X(func)                                                                                          \
-  X(library) X(kernel) X(global) X(graph) X(node) X(exec) X(mempool) X(array) X(mipmap) X(texture) \
-      X(surface) X(link) X(object) X(green) X(descriptor) X(memory) X(reserved) X(range)           \
-          X(while_handle) X(if_handle) X(device_memory) X(graph_memory) X(pinned) X(registered)    \
-              X(notification) X(file) X(log)
+#define INFLIGHT_FUZZ_KINDS(X)                                                                   \
+  X(ctx)                                                                                         \
+  X(stream)                                                                                      \
+  X(event)                                                                                       \
+  X(module)                                                                                      \
+  X(func)                                                                                        \
+  X(library)                                                                                     \
+  X(kernel)                                                                                      \
+  X(global)                                                                                      \
+  X(graph)                                                                                       \
+  X(node)                                                                                        \
+  X(exec) X(mempool) X(array) X(mipmap) X(texture) X(surface) X(link) X(object) X(green)         \
+      X(descriptor) X(memory) X(reserved) X(range) X(while_handle) X(if_handle) X(device_memory) \
+          X(graph_memory) X(pinned) X(registered) X(notification) X(file) X(log)
 enum class Kind : std::uint8_t {
 #define X(name) name,
   INFLIGHT_FUZZ_KINDS(X)
@@ -32,20 +37,6 @@ enum class Kind : std::uint8_t {
 #define X(name) +1
 inline constexpr std::size_t kinds = 0 INFLIGHT_FUZZ_KINDS(X);
 #undef X
-
-// Memory of the program, between guards that no call may change.
-class HostMemory {
- public:
-  HostMemory();
-  char* base() const { return base_; }
-  static constexpr std::size_t bytes = 4 << 20;
-  // The sentence of what has changed, or empty.
-  std::string changed() const;
-
- private:
-  char* all_;
-  char* base_;
-};
 
 // The handles that are live, and those that were. Threads share them.
 class Handles {
