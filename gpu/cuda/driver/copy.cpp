@@ -34,6 +34,17 @@ Result<char*> base_of(const Side& side) {
   return fail(Status::invalid_value);
 }
 
+// The direction that the sides' types say. A side of device memory is checked, also where the other
+// can be any memory.
+Direction direction_between(MemoryType from, MemoryType to) {
+  const auto on_device = [](MemoryType type) {
+    return type == MemoryType::device || type == MemoryType::array;
+  };
+  if (on_device(to))
+    return on_device(from) ? Direction::device_to_device : Direction::host_to_device;
+  return on_device(from) ? Direction::device_to_host : Direction::by_address;
+}
+
 std::size_t or_width(std::size_t pitch, std::size_t width) { return pitch ? pitch : width; }
 
 // Fields that a two-dimensional copy's side lacks are 0.
@@ -61,7 +72,8 @@ Result<Copy> array_box(const Box& box, std::size_t depth) {
   const auto from = side_of(box.from, box.width, box.height);
   const auto to = side_of(box.to, box.width, box.height);
   if (!from || !to) return tl::unexpected(from ? to.error() : from.error());
-  return array_copy(*to, *from, box.width, box.height, depth, Direction::by_address);
+  return array_copy(*to, *from, box.width, box.height, depth,
+                    direction_between(box.from.type, box.to.type));
 }
 
 template <class Box>
@@ -83,6 +95,7 @@ Result<Copy> box_of(const Copy2D& box) {
   copy.width = box.width;
   copy.height = box.height;
   copy.from_rows = copy.to_rows = box.height;
+  copy.direction = direction_between(box.from.type, box.to.type);
   return copy;
 }
 
@@ -164,6 +177,7 @@ Result<Copy> box_of(const Copy3D& box) {
   copy.width = box.width;
   copy.height = box.height;
   copy.depth = box.depth;
+  copy.direction = direction_between(box.from.type, box.to.type);
   return copy;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/core/sharing/mappings.hpp"
 #include "gpu/cuda/driver/shareable.hpp"
 
 namespace inflight::cuda::driver {
@@ -211,6 +212,7 @@ Status unmap(DevicePointer base, std::size_t bytes) {
   }
   for (int i = 0; i < Core::get().device_count(); ++i) Core::get().device(i).synchronize();
   adopt_runs(s);
+  wait_for_pending_work();  // of which some may have begun before nobody could reach the range
   s.mappings.erase(first, end);
   mmap(pointer(base), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
        0);

@@ -229,10 +229,12 @@ Status with_node(const void* handle, Body body) {
 }  // namespace
 
 Status set_kernel_node(const void* node, const abi::KernelNode* parameters) {
+  const std::lock_guard lock(graph_mutex());
   return set_node(node, keep_attributes(node, work_of(parameters)));
 }
 
 Status set_exec_kernel_node(const void* exec, const void* node, const abi::KernelNode* parameters) {
+  const std::lock_guard lock(graph_mutex());
   return set_exec_node(exec, node, keep_attributes(node, work_of(parameters)));
 }
 

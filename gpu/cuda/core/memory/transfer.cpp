@@ -84,6 +84,7 @@ std::shared_ptr<std::vector<char>> snapshot(Copy& copy) {
   packing.to_rows = copy.height;
   perform(packing);
   copy.from = bytes->data();
+  copy.from_known = false;
   copy.from_pitch = copy.width;
   copy.from_rows = copy.height;
   return bytes;
@@ -124,6 +125,11 @@ Result<Copy> array_copy_of(const abi::Copy3D& box) {
 
 bool pageable(const void* address) {
   return !Core::get().memory.find(address_of(address)) && !is_multicast(address);
+}
+
+void note_sides(Copy& copy) {
+  copy.to_known |= !pageable(copy.to);
+  copy.from_known |= !pageable(copy.from);
 }
 
 std::uint64_t reach(const Copy& copy) {
@@ -263,16 +269,18 @@ class OtherNullStreams {
 }  // namespace
 
 Status copy(Stream& stream, const Copy& request, bool asynchronous, SourceOrder order) {
+  Copy work = request;
+  note_sides(work);
   if (Status status = check(request); status != Status::success) return status;
   if (Status status = check_access(request, current_device()); status != Status::success)
     return status;
   if (capturing(stream)) {
     if (!asynchronous) return unsafe_in_capture();
-    return submit(stream, request);
+    Work node = request;
+    if (const auto captured = capture_work(stream, node)) return *captured;
   }
   if (Status status = allowed_now(stream); status != Status::success) return status;
   if (request.bytes() == 0 && asynchronous) return Status::success;
-  Copy work = request;
   const bool waits = !asynchronous && !returns_early({request.to, request.from});
   Staging staging = waits ? Staging::wait : staging_of(request);
   if (asynchronous && order == SourceOrder::during_call && !pageable(request.to))

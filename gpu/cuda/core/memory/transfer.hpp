@@ -30,11 +30,15 @@ struct Copy {
   std::uint64_t from_pitch = 0, from_rows = 1;  // of the source
   Direction direction = Direction::by_address;
   bool awaited = false;                                   // the call returns when it is done
+  bool to_known = false, from_known = false;              // CUDA knew the memory at the call
   bool between_peers = false;                             // the call names a device for each side
   const void *to_array = nullptr, *from_array = nullptr;  // the CUDA arrays in the call
   std::shared_ptr<const GivenCopy> given = nullptr;       // the parameters of a graph's node
   std::uint64_t bytes() const { return width * height * depth; }
 };
+// Notes which sides are memory that CUDA knows now. If it is freed before the copy, that is an
+// error.
+void note_sides(Copy& copy);
 inline Copy linear(void* to, const void* from, std::uint64_t bytes, Direction direction) {
   return {.to = to,
           .from = from,

@@ -3,15 +3,16 @@
 
 #include <atomic>
 #include <cstdio>
-#include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "gpu/check/report/json.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/report/checking.hpp"
 #include "gpu/cuda/core/stream/library_work.hpp"
 #include "gpu/cuda/core/watch/watch.hpp"
+#include "gpu/host/output_file.hpp"
 #include "gpu/machine/link/allocation_events.hpp"
 #include "gpu/trace/stats.hpp"
 
@@ -43,9 +44,10 @@ check::Listener* of_settings() {
 }
 
 void write_json(const std::string& path) {
-  std::ofstream file(path);
-  file << stats()->json().dump(2) << '\n';
-  if (!file) report("the statistics could not be written to '" + path + "'.");
+  const auto wrote = host::replace_file(path, check::dump(stats()->json(), 2) + "\n");
+  if (wrote) return;
+  report("the statistics could not be written to '" + path + "': " + wrote.error() + ".");
+  fail_at_end();
 }
 
 }  // namespace

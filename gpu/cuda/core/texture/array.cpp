@@ -10,6 +10,7 @@
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/profiles.hpp"
+#include "gpu/cuda/core/sharing/mappings.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -209,11 +210,10 @@ Status free_array(void* handle) {
   auto array = find_array(handle);
   if (!array) return Status::invalid_handle;
   if (array->is_level) return Status::success;  // freed with its mipmapped array
-  Device& device = Core::get().device(array->device);
-  device.synchronize();
+  wait_for_users(array->image.base, array->device);
   if (!Core::get().arrays.remove(handle)) return Status::invalid_handle;
   Core::get().memory.release(array->image.base);
-  return device.fault();
+  return Core::get().device(array->device).fault();
 }
 
 Status free_mipmapped(void* handle) {
@@ -221,12 +221,11 @@ Status free_mipmapped(void* handle) {
   if (!handle) return Status::success;
   auto array = Core::get().mipmapped_arrays.find(handle);
   if (!array) return Status::invalid_handle;
-  Device& device = Core::get().device(array->device);
-  device.synchronize();
+  wait_for_users(array->image.base, array->device);
   if (!Core::get().mipmapped_arrays.remove(handle)) return Status::invalid_handle;
   for (const auto& level : array->levels) Core::get().arrays.remove(level.get());
   Core::get().memory.release(array->image.base);
-  return device.fault();
+  return Core::get().device(array->device).fault();
 }
 
 void forget_arrays(int device) {
