@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <atomic>
 
+#include "gpu/bytes/checked.hpp"
+
 namespace inflight::cuda::driver {
 namespace {
 
@@ -22,7 +24,7 @@ struct SharedMulticast::Binding {
   std::int32_t device;
   std::uint64_t offset;
   SharingHandle memory;
-  std::uint64_t end() const { return offset + memory.bytes; }
+  std::uint64_t end() const { return (Checked(offset) + memory.bytes).saturated(); }
 };
 
 struct SharedMulticast::Page {

@@ -187,11 +187,13 @@ struct Perform {
   void operator()(const KernelWork& work) const { run_kernel(work, stream); }
   void operator()(const Copy& copy) const {
     const BusyTime::Span accessing(stream.device().accesses);
-    if (!cast(copy, observe_copy)) observe_copy(stream, copy), perform(copy);
+    if (!check_again(copy, stream.device()) || cast(copy, observe_copy)) return;
+    observe_copy(stream, copy), perform(copy);
   }
   void operator()(const Fill& fill) const {
     const BusyTime::Span accessing(stream.device().accesses);
-    if (!cast(fill, observe_fill)) observe_fill(stream, fill), perform(fill);
+    if (!check_again(fill, stream.device()) || cast(fill, observe_fill)) return;
+    observe_fill(stream, fill), perform(fill);
   }
   void operator()(const HostWork& work) const {
     stream.device().printed.flush();
@@ -229,7 +231,7 @@ struct Perform {
   template <class Write>
   bool cast(const Write& write, void (*observe)(const Stream&, const Write&)) const {
     if (Core::get().memory.multicasts().empty()) return false;
-    const auto places = multicast_places(write.to, reach(write));
+    const auto places = multicast_places(written(write));
     for (const machine::MulticastSpan::Place& each : places) {
       Write one = write;
       one.to = pointer_to(each.seen);
@@ -275,6 +277,7 @@ void perform(const Work& work, Stream& stream) {
 Status submit(Stream& stream, Work work) {
   if (auto* const kernel = std::get_if<KernelWork>(&work)) kernel->partition = partition_of(stream);
   if (Status status = check(work, stream.device()); status != Status::success) return status;
+  if (auto* const copy = std::get_if<Copy>(&work)) note_sides(*copy);
   if (capturing(stream)) {
     auto node = capture_work(stream, std::move(work));
     return node ? Status::success : node.error().status;
