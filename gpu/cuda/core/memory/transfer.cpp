@@ -9,6 +9,7 @@
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
+#include "gpu/cuda/core/memory/reserved.hpp"
 #include "gpu/cuda/core/memory/synchronous.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/sharing/before_launch.hpp"
@@ -40,7 +41,9 @@ Status check_side(const void* pointer, std::uint64_t bytes, bool must_be_ours, b
     return written && !multicast_places(pointer, bytes).empty() ? Status::success
                                                                 : Status::invalid_value;
   auto allocation = Core::get().memory.find(address_of(pointer));
-  if (!allocation) return must_be_ours ? Status::invalid_value : Status::success;
+  if (!allocation)
+    return must_be_ours || is_unmapped(address_of(pointer)) ? Status::invalid_value
+                                                            : Status::success;
   const std::uint64_t left = allocation->base + allocation->size - address_of(pointer);
   return bytes <= left ? Status::success : Status::invalid_value;
 }
@@ -123,13 +126,17 @@ Result<Copy> array_copy_of(const abi::Copy3D& box) {
 
 }  // namespace
 
+bool knows_memory(const void* address) {
+  return Core::get().memory.find(address_of(address)) || is_multicast(address);
+}
+
 bool pageable(const void* address) {
-  return !Core::get().memory.find(address_of(address)) && !is_multicast(address);
+  return !knows_memory(address) && !is_unmapped(address_of(address));
 }
 
 void note_sides(Copy& copy) {
-  copy.to_known |= !pageable(copy.to);
-  copy.from_known |= !pageable(copy.from);
+  copy.to_known |= knows_memory(copy.to);
+  copy.from_known |= knows_memory(copy.from);
 }
 
 std::uint64_t reach(const Copy& copy) {

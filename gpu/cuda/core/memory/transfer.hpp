@@ -36,6 +36,8 @@ struct Copy {
   std::shared_ptr<const GivenCopy> given = nullptr;       // the parameters of a graph's node
   std::uint64_t bytes() const { return width * height * depth; }
 };
+// True if there is memory at the address now that CUDA knows.
+bool knows_memory(const void* address);
 // Notes which sides are memory that CUDA knows now. If it is freed before the copy, that is an
 // error.
 void note_sides(Copy& copy);

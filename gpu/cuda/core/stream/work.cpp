@@ -190,13 +190,13 @@ struct Perform {
   void operator()(const KernelWork& work) const { run_kernel(work, stream); }
   void operator()(const Copy& copy) const {
     const BusyTime::Span accessing(stream.device().accesses);
-    if ((copy.to_known && pageable(copy.to)) || (copy.from_known && pageable(copy.from)))
+    if ((copy.to_known && !knows_memory(copy.to)) || (copy.from_known && !knows_memory(copy.from)))
       return refuse_freed("A copy");
     if (!cast(copy, observe_copy)) observe_copy(stream, copy), transfer("A copy", copy);
   }
   void operator()(const Fill& fill) const {
     const BusyTime::Span accessing(stream.device().accesses);
-    if (fill.width * fill.height * fill.depth != 0 && pageable(fill.to))
+    if (fill.width * fill.height * fill.depth != 0 && !knows_memory(fill.to))
       return refuse_freed("A fill");
     if (!cast(fill, observe_fill)) observe_fill(stream, fill), transfer("A fill", fill);
   }
