@@ -12,6 +12,7 @@
 
 #include "gpu/bytes/range.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/core/memory/reserved.hpp"
 #include "gpu/cuda/core/sharing/mappings.hpp"
 #include "gpu/cuda/driver/shareable.hpp"
 
@@ -117,6 +118,7 @@ Status reserve(DevicePointer* to, std::size_t bytes, std::size_t alignment) {
   if (mapped.end() > kept.end()) munmap(pointer(kept.end()), mapped.end() - kept.end());
   std::lock_guard lock(mapping_mutex());
   space().reservations[kept.base()] = bytes;
+  add_reserved(kept.base(), bytes);
   *to = kept.base();
   return Status::success;
 }
@@ -138,6 +140,7 @@ Status unreserve(DevicePointer base, std::size_t bytes) {
   auto it = s.reservations.find(base);
   if (it == s.reservations.end() || it->second != bytes) return Status::invalid_value;
   if (holds_mapping(s, range_of(*it))) return Status::invalid_value;
+  remove_reserved(base);
   munmap(pointer(base), bytes);
   s.reservations.erase(it);
   return Status::success;
@@ -190,6 +193,7 @@ Status map(DevicePointer base, std::size_t bytes, std::size_t offset, unsigned l
   if (physical && mmap(pointer(base), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
                        0) == MAP_FAILED)
     return Status::out_of_memory;
+  if (physical && !physical->on_device()) add_mapped(base, bytes);
   s.mappings[base] = {bytes, std::move(physical), std::move(multicast), 0};
   return Status::success;
 }
@@ -224,6 +228,7 @@ Status unmap(DevicePointer base, std::size_t bytes) {
   for (auto it = first; it != end; ++it) {
     it->second.reach = 0;
     if (it->second.multicast) Core::get().memory.multicasts().unmap(it->first);
+    remove_mapped(it->first);
   }
   for (int i = 0; i < Core::get().device_count(); ++i) Core::get().device(i).synchronize();
   adopt_runs(s);

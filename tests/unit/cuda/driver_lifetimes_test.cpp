@@ -71,13 +71,15 @@ int cuMemHostRegister_v2(void*, std::size_t, unsigned);
 int cuMemHostUnregister(void*);
 int cuMemcpyHtoD_v2(Address, const void*, std::size_t);
 int cuMemcpyDtoH_v2(void*, Address, std::size_t);
-int cuMemcpyDtoHAsync_v2(void*, Address, std::size_t, Handle);
 int cuMemsetD8_v2(Address, unsigned char, std::size_t);
 int cuMemsetD8Async(Address, unsigned char, std::size_t, Handle);
 int cuMemAddressReserve(Address*, std::size_t, std::size_t, Address, unsigned long long);
 int cuMemCreate(unsigned long long*, std::size_t, const void*, unsigned long long);
 int cuMemMap(Address, std::size_t, std::size_t, unsigned long long, unsigned long long);
 int cuMemUnmap(Address, std::size_t);
+int cuMemAddressFree(Address, std::size_t);
+int cuMemcpy(Address, Address, std::size_t);
+int cuMemcpyAsync(Address, Address, std::size_t, Handle);
 int cuMemSetAccess(Address, std::size_t, const void*, std::size_t);
 int cuModuleLoadData(Handle*, const void*);
 int cuModuleUnload(Handle);
@@ -493,7 +495,6 @@ TEST_F(DriverLifetimesOfHostMemory, UnregisteringWaitsForEachDevice) {
 
 TEST_F(DriverLifetimes, PinnedMemoryEndsBesideCopiesThatNameIt) {
   std::atomic<void*> pinned{nullptr};
-  const Address from = allocate(1 << 16);
   const Handle copies = stream();
   race(
       [&] {
@@ -529,6 +530,32 @@ TEST_F(DriverLifetimes, MappingsEndBesideFillsThatNameThem) {
       },
       [&] { cuMemsetD8Async(place, 1, 4096, fills); });
   EXPECT_THAT(cuCtxSynchronize(), testing::AnyOf(success, illegal_address));
+}
+
+TEST_F(DriverLifetimes, ReservedAddressesWithoutMemoryAreNoneOfTheHost) {
+  constexpr std::size_t bytes = 2 << 20;
+  const PhysicalProperties properties{1, 0, {1, 0}, nullptr, {}};
+  const Access access{{1, 0}, 3};
+  const Address known = allocate(4096);
+  Address place = 0;
+  unsigned long long memory = 0;
+  char own[64] = {};
+  ASSERT_EQ(cuMemAddressReserve(&place, bytes, 0, 0, 0), success);
+  const auto expect_copies = [&](int code) {
+    EXPECT_EQ(cuMemcpy(place, known, sizeof own), code);
+    EXPECT_EQ(cuMemcpy(known, place, sizeof own), code);
+    EXPECT_EQ(cuMemcpy(place, address(own), sizeof own), code);
+    EXPECT_EQ(cuMemcpyAsync(address(own), place, sizeof own, nullptr), code);
+  };
+  expect_copies(invalid_value);
+  ASSERT_EQ(cuMemCreate(&memory, bytes, &properties, 0), success);
+  ASSERT_EQ(cuMemMap(place, bytes, 0, memory, 0), success);
+  expect_copies(invalid_value);
+  ASSERT_EQ(cuMemSetAccess(place, bytes, &access, 1), success);
+  expect_copies(success);
+  ASSERT_EQ(cuMemUnmap(place, bytes), success);
+  expect_copies(invalid_value);
+  ASSERT_EQ(cuMemAddressFree(place, bytes), success);
 }
 
 TEST_F(DriverLifetimes, ALinkNeedsOnlyTheValuesOfItsOptions) {

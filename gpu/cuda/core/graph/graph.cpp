@@ -83,7 +83,9 @@ void detach(Node& node) {
 
 }  // namespace
 
+// Calls that name its nodes hold the mutex.
 Graph::~Graph() {
+  const std::lock_guard lock(graph_mutex());
   for (const auto& node : nodes_) detach(*node);
 }
 

@@ -11,6 +11,7 @@
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
+#include "gpu/cuda/core/memory/reserved.hpp"
 #include "gpu/cuda/core/memory/synchronous.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/sharing/before_launch.hpp"
@@ -37,7 +38,8 @@ Status check_side(const void* pointer, const ByteBox& box, bool must_be_ours, bo
   if (is_multicast(pointer))
     return written && !multicast_places(*range).empty() ? Status::success : Status::invalid_value;
   const auto allocation = Core::get().memory.find(range->base());
-  if (!allocation) return must_be_ours ? Status::invalid_value : Status::success;
+  if (!allocation)
+    return must_be_ours || is_unmapped(range->base()) ? Status::invalid_value : Status::success;
   return machine::range_of(*allocation).contains(*range) ? Status::success : Status::invalid_value;
 }
 
@@ -122,8 +124,12 @@ Result<Copy> array_copy_of(const abi::Copy3D& box) {
 
 }  // namespace
 
+bool knows_memory(const void* address) {
+  return Core::get().memory.find(address_of(address)) || is_multicast(address);
+}
+
 bool pageable(const void* address) {
-  return !Core::get().memory.find(address_of(address)) && !is_multicast(address);
+  return !knows_memory(address) && !is_unmapped(address_of(address));
 }
 
 std::vector<machine::MulticastSpan::Place> multicast_places(const ByteRange& range) {
@@ -139,8 +145,8 @@ char* place_in(const abi::PitchedPointer& memory, const abi::Position& at) {
 }
 
 void note_sides(Copy& copy) {
-  copy.to_known |= !pageable(copy.to);
-  copy.from_known |= !pageable(copy.from);
+  copy.to_known |= knows_memory(copy.to);
+  copy.from_known |= knows_memory(copy.from);
 }
 
 Direction direction_of(int kind) {
@@ -206,7 +212,7 @@ Status check_access(const Fill& fill, const Device& device) {
 
 bool check_again(const Copy& copy, Device& device) {
   const bool freed =
-      (copy.to_known && pageable(copy.to)) || (copy.from_known && pageable(copy.from));
+      (copy.to_known && !knows_memory(copy.to)) || (copy.from_known && !knows_memory(copy.from));
   if (copy.empty() || (!freed && check(copy) == Status::success)) return true;
   device.kill(Status::illegal_address,
               fmt::format("A copy of {} bytes from {} to {} uses memory that was freed after the "

@@ -113,6 +113,8 @@ Status copy(Stream& stream, const Copy& copy, bool asynchronous,
             SourceOrder order = SourceOrder::stream);
 Status fill(Stream& stream, const Fill& fill, bool asynchronous);
 
+// True if there is memory at the address now that CUDA knows.
+bool knows_memory(const void* address);
 // True if `address` is plain host memory, in no allocation of ours.
 bool pageable(const void* address);
 // Notes which sides are memory that CUDA knows now. They must still be when the copy begins.
