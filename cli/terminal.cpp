@@ -57,10 +57,10 @@ void complain(std::string_view sentence) {
   std::fflush(stdout);  // so that the sentence does not come in the middle of earlier text
   std::string name = "inflight:";
   if (takes_colours(STDERR_FILENO)) name = wrap(codes[int(Style::red)], name);
-  line(name + " " + check::printable_lines(sentence));
+  line(name + " " + check::printable_message(sentence));
 }
 
-void hint(std::string_view sentence) { line("          " + check::printable_lines(sentence)); }
+void hint(std::string_view sentence) { line("          " + check::printable_message(sentence)); }
 
 void out_file(std::string_view text) {
   static const bool terminal = isatty(STDOUT_FILENO);

@@ -74,4 +74,11 @@ std::string printable_lines(std::string_view text) {
   return replace_unprintable(text, "\n\t", escape_of);
 }
 
+std::string printable_message(std::string_view text) {
+  std::string message = printable_lines(text);
+  for (auto at = message.find('\n'); at != message.npos; at = message.find('\n', at + 1))
+    if (at + 1 < message.size() && message[at + 1] != ' ') message.insert(at + 1, "  ");
+  return message;
+}
+
 }  // namespace inflight::check

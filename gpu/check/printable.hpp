@@ -13,6 +13,9 @@ namespace inflight::check {
 [[gnu::visibility("default")]] std::string printable(std::string_view text);
 // The same, but line ends and tabs remain.
 [[gnu::visibility("default")]] std::string printable_lines(std::string_view text);
+// The same for a message: each line after its first begins with a blank, so that no part of the
+// message looks like another one.
+[[gnu::visibility("default")]] std::string printable_message(std::string_view text);
 
 // Replaces each unprintable character or byte, if it is not in `kept`, by its escape.
 std::string replace_unprintable(std::string_view text, std::string_view kept,

@@ -4,6 +4,7 @@
 #include "gpu/check/printable.hpp"
 #include "gpu/check/report/html.hpp"
 #include "gpu/check/report/json.hpp"
+#include "gpu/check/report/sarif.hpp"
 #include "gpu/host/input_file.hpp"
 
 namespace inflight::check {
@@ -18,26 +19,37 @@ const json* member(const json& of, const char* name) {
   return found == of.end() ? nullptr : &*found;
 }
 
-// The findings in the results of a SARIF file. An error completes the sentence "FILE: ...".
-tl::expected<json, std::string> of_sarif(const json& log) {
+using Findings = tl::expected<std::vector<Finding>, std::string>;
+
+// The findings in the results of a SARIF file of this tool. An error completes "FILE: ...".
+Findings of_sarif(const json& log) {
   const auto wrong = [](const char* what) { return tl::unexpected(std::string(what)); };
   if (!log.is_object()) return wrong("the file is not a SARIF log, which is an object");
   const json* const runs = member(log, "runs");
   if (!runs || !runs->is_array()) return wrong("'runs' is not an array");
-  json findings = json::array();
+  std::vector<Finding> all;
+  bool own = !runs->empty();
   for (const json& run : *runs) {
     if (!run.is_object()) return wrong("a run is not an object");
     const json* const results = member(run, "results");
-    if (!results || results->is_null()) continue;  // a run may have none
-    if (!results->is_array()) return wrong("a run's 'results' is not an array");
-    for (const json& result : *results) {
+    if (results && !results->is_array()) return wrong("a run's 'results' is not an array");
+    // Without a copy: copying nests as deeply as the file.
+    for (std::size_t i = 0; results && i < results->size(); ++i) {
+      const json& result = (*results)[i];
       const json* const properties = member(result, "properties");
-      const json* const finding = properties ? member(*properties, "finding") : nullptr;
-      if (!finding) return wrong("a finding is not an object: the result is another tool's");
-      findings.push_back(*finding);
+      const json* const found = properties ? member(*properties, "finding") : nullptr;
+      if (!found) return wrong("a finding is not an object: the result is another tool's");
+      auto finding = finding_of(*found);
+      if (!finding) return tl::unexpected(finding.error());
+      all.push_back(std::move(*finding));
     }
+    const json* const tool = member(run, "tool");
+    const json* const driver = tool ? member(*tool, "driver") : nullptr;
+    const json* const name = driver ? member(*driver, "name") : nullptr;
+    own = own && results && name && *name == sarif_tool;
   }
-  return json{{"version", 1}, {"findings", std::move(findings)}};
+  if (!own) return wrong("it is not a report of this tool: another wrote it");
+  return all;
 }
 
 std::string_view of_page(std::string_view text) {
@@ -54,15 +66,10 @@ tl::expected<std::vector<Finding>, std::string> read_findings(const std::string&
   const auto text = host::read_file(path, largest_report);
   if (!text) return tl::unexpected(name + " " + text.error());
   const bool page = path.ends_with(".html");
-  json j = json::parse(page ? of_page(*text) : std::string_view(*text), nullptr, false);
+  const json j = json::parse(page ? of_page(*text) : std::string_view(*text), nullptr, false);
   if (j.is_discarded())
     return tl::unexpected(name + (page ? " is not a findings page" : " is not JSON"));
-  if (path.ends_with(".sarif")) {
-    auto findings = of_sarif(j);
-    if (!findings) return tl::unexpected(name + ": " + findings.error());
-    j = std::move(*findings);
-  }
-  auto all = findings_of(j);
+  auto all = path.ends_with(".sarif") ? of_sarif(j) : findings_of(j);
   if (!all) return tl::unexpected(name + ": " + all.error());
   return all;
 }

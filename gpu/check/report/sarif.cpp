@@ -182,7 +182,7 @@ json to_sarif(const std::vector<Finding>& findings, const std::string& root) {
   for (const KindFacts& each : kind_facts) rules.push_back(rule(each));
   for (const Finding& each : findings) results.push_back(writer.result(each));
   const std::string folder = "file://" + uri(root) + (root.ends_with('/') ? "" : "/");
-  json run = {{"tool", {{"driver", {{"name", "Inflight"}, {"rules", std::move(rules)}}}}},
+  json run = {{"tool", {{"driver", {{"name", sarif_tool}, {"rules", std::move(rules)}}}}},
               {"columnKind", "unicodeCodePoints"},
               {"originalUriBaseIds", {{base, json{{"uri", folder}}}}},
               {"results", std::move(results)}};

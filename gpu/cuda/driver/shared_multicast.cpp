@@ -18,6 +18,8 @@
 #include "gpu/cuda/driver/vmm.hpp"
 #include "gpu/host/shared_file.hpp"
 
+#include "gpu/bytes/checked.hpp"
+
 namespace inflight::cuda::driver {
 namespace {
 

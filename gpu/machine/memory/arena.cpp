@@ -76,14 +76,14 @@ void Memory::Arena::erase_free(std::map<std::uint64_t, std::uint64_t>::iterator 
 
 void Memory::Arena::give_back(std::uint64_t at, std::uint64_t bytes) {
   auto next = free_by_base.lower_bound(at);
-  if (next != free_by_base.end() && at + bytes == next->first) {
+  if (next != free_by_base.end() && part(at, bytes).end() == next->first) {
     bytes += next->second;
     erase_free(next++);
   }
   next = free_by_base.lower_bound(at);
   if (next != free_by_base.begin()) {
     auto before = std::prev(next);
-    if (before->first + before->second == at) {
+    if (part(before->first, before->second).end() == at) {
       at = before->first;
       bytes += before->second;
       erase_free(before);
@@ -95,11 +95,13 @@ void Memory::Arena::give_back(std::uint64_t at, std::uint64_t bytes) {
 // Takes the best fit among the free ranges.
 std::uint64_t Memory::Arena::take_free(std::uint64_t bytes, std::uint64_t alignment) {
   for (auto it = free_by_size.lower_bound(bytes); it != free_by_size.end(); ++it) {
-    const std::uint64_t low = it->second, high = low + it->first, at = round_up(low, alignment);
-    if (at + bytes > high) continue;
+    const ByteRange free = part(it->second, it->first);
+    const std::uint64_t low = free.base(), at = round_up(low, alignment);
+    const auto taken = ByteRange::of(at, bytes);
+    if (!taken || !free.contains(*taken)) continue;
     erase_free(free_by_base.find(low));
     if (at > low) insert_free(low, at - low);
-    if (at + bytes < high) insert_free(at + bytes, high - at - bytes);
+    if (taken->end() < free.end()) insert_free(taken->end(), free.end() - taken->end());
     return at;
   }
   return 0;
@@ -107,9 +109,10 @@ std::uint64_t Memory::Arena::take_free(std::uint64_t bytes, std::uint64_t alignm
 
 std::uint64_t Memory::Arena::take_top(std::uint64_t bytes, std::uint64_t alignment) {
   const std::uint64_t at = round_up(top, alignment);
-  if (at > end || bytes > end - at || !commit(at + bytes)) return 0;
+  const auto taken = ByteRange::of(at, bytes);
+  if (!taken || taken->end() > end || !commit(taken->end())) return 0;
   if (at > top) give_back(top, at - top);
-  top = at + bytes;
+  top = taken->end();
   return at;
 }
 
@@ -131,7 +134,7 @@ bool Memory::Arena::for_pieces(std::uint64_t low, std::uint64_t high, Visit visi
 
 void Memory::Arena::discard(std::uint64_t low, std::uint64_t bytes) const {
   const std::uint64_t first = round_up(low, page_bytes),
-                      last = (low + bytes) / page_bytes * page_bytes;
+                      last = part(low, bytes).end() / page_bytes * page_bytes;
   for_pieces(first, last, [](std::uint64_t from, std::uint64_t to, bool in_file) {
     madvise(at(from), to - from, in_file ? MADV_REMOVE : MADV_DONTNEED);
     return true;
@@ -143,7 +146,7 @@ bool Memory::Arena::share(std::uint64_t low, std::uint64_t bytes) {
   const int to = file.fd();
   if (to < 0 || !host::may_write(end - base)) return false;
   const std::uint64_t first = low / page_bytes * page_bytes,
-                      last = round_up(low + bytes, page_bytes);
+                      last = round_up(part(low, bytes).end(), page_bytes);
   std::vector<std::pair<std::uint64_t, std::uint64_t>> missing;
   for_pieces(first, last, [&](std::uint64_t from, std::uint64_t until, bool in_file) {
     if (!in_file) missing.emplace_back(from, until);

@@ -37,6 +37,11 @@ TEST(Printable, KeepsTheLinesOfATextOfSeveral) {
   EXPECT_EQ(printable_lines("a\n\tb\033"), "a\n\tb\\x1b");
 }
 
+TEST(Printable, LetsNoPartOfAMessagePoseAsAnother) {
+  EXPECT_EQ(printable_message("x\ninflight: nothing found\n  y\n"),
+            "x\n  inflight: nothing found\n  y\n");
+}
+
 TEST(Printable, IsWhatReadableNamesAre) {
   EXPECT_EQ(readable("k\033[31m"), "k\\x1b[31m");
   EXPECT_EQ(readable(std::string(200, 'k') + "\033").find('\033'), std::string::npos);

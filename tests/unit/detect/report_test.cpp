@@ -117,8 +117,11 @@ TEST(Reading, SaysHowASarifFileIsWrong) {
                 EndsWith("the result is another tool's"));
   EXPECT_THAT(error(R"({"runs": [{"results": [{"properties": {"finding": 1}}]}]})"),
               EndsWith("a finding is not an object"));
-  EXPECT_EQ(error(R"({"runs": [{}, {"results": null}]})"), "none");
-  EXPECT_THAT(error(std::string(100000, '[').c_str()), EndsWith("is not JSON"));
+  for (const char* each : {R"({"runs": []})", R"({"runs": [{}]})", R"({"runs": [{"results": []}]})",
+                           R"({"runs": [{"results": [], "tool": {"driver": {"name": "lint"}}}]})"})
+    EXPECT_THAT(error(each), EndsWith("it is not a report of this tool: another wrote it"));
+  EXPECT_EQ(error(R"({"runs": [{"results": [], "tool": {"driver": {"name": "Inflight"}}}]})"),
+            "none");
 }
 
 TEST(Reading, SaysHowAReportIsWrong) {
@@ -131,6 +134,16 @@ TEST(Reading, SaysHowAReportIsWrong) {
   EXPECT_THAT(read_findings(testing::TempDir()).error(), EndsWith("is a folder"));
   EXPECT_THAT(read_suppressions(testing::TempDir()).error(), EndsWith("is a folder"));
   EXPECT_FALSE(Filter::read({}, testing::TempDir()));
+}
+
+TEST(Reading, BearsAnyNesting) {
+  const std::string open(1000000, '['), close(1000000, ']');
+  EXPECT_NE(error_of("deep.json", open + close), "none");
+  EXPECT_NE(error_of("open.json", open), "none");
+  EXPECT_NE(error_of("deep.sarif", "{\"runs\": [{\"results\": [{\"properties\": {\"finding\": " +
+                                       open + close + "}}]}]}"),
+            "none");
+  EXPECT_NE(error_of("deep.html", "<!-- findings " + open + close + " -->\n"), "none");
 }
 
 TEST(Reading, RefusesNumbersThatNoFindingHas) {

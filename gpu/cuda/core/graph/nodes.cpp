@@ -15,6 +15,7 @@ Result<Work> checked(Result<Work> work) {
   if (!work) return work;
   if (Status status = check(*work, current_device()); status != Status::success)
     return fail(status);
+  if (auto* const copy = std::get_if<Copy>(&*work)) note_sides(*copy);
   return work;
 }
 

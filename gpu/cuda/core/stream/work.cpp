@@ -190,15 +190,13 @@ struct Perform {
   void operator()(const KernelWork& work) const { run_kernel(work, stream); }
   void operator()(const Copy& copy) const {
     const BusyTime::Span accessing(stream.device().accesses);
-    if ((copy.to_known && pageable(copy.to)) || (copy.from_known && pageable(copy.from)))
-      return refuse_freed("A copy");
-    if (!cast(copy, observe_copy)) observe_copy(stream, copy), transfer("A copy", copy);
+    if (!check_again(copy, stream.device()) || cast(copy, observe_copy)) return;
+    observe_copy(stream, copy), transfer("A copy", copy);
   }
   void operator()(const Fill& fill) const {
     const BusyTime::Span accessing(stream.device().accesses);
-    if (fill.width * fill.height * fill.depth != 0 && pageable(fill.to))
-      return refuse_freed("A fill");
-    if (!cast(fill, observe_fill)) observe_fill(stream, fill), transfer("A fill", fill);
+    if (!check_again(fill, stream.device()) || cast(fill, observe_fill)) return;
+    observe_fill(stream, fill), transfer("A fill", fill);
   }
   void operator()(const HostWork& work) const {
     stream.device().printed.flush();
@@ -232,13 +230,6 @@ struct Perform {
       observe_ordered(check::Allocation::Step::released, work.address, freed->size, stream);
     free_claimed(work.address);
   }
-  // Another thread has freed the memory since the call.
-  void refuse_freed(std::string_view what) const {
-    stream.device().kill(Status::illegal_address,
-                         fmt::format("{} was not done, because its memory was freed after the call "
-                                     "and before the work; order the two.",
-                                     what));
-  }
   template <class Transfer>
   void transfer(std::string_view what, const Transfer& work) const {
     if (const auto refused = refused_address([&work] { cuda::perform(work); }))
@@ -248,7 +239,7 @@ struct Perform {
   template <class Write>
   bool cast(const Write& write, void (*observe)(const Stream&, const Write&)) const {
     if (Core::get().memory.multicasts().empty()) return false;
-    const auto places = multicast_places(write.to, reach(write));
+    const auto places = multicast_places(written(write));
     for (const machine::MulticastSpan::Place& each : places) {
       Write one = write;
       one.to = pointer_to(each.seen);
@@ -293,6 +284,7 @@ void perform(const Work& work, Stream& stream) {
 
 Status submit(Stream& stream, Work work) {
   if (auto* const kernel = std::get_if<KernelWork>(&work)) kernel->partition = partition_of(stream);
+  if (auto* const copy = std::get_if<Copy>(&work)) note_sides(*copy);
   if (Status status = check(work, stream.device()); status != Status::success) return status;
   if (const auto captured = capture_work(stream, work)) return *captured;
   if (Status status = allowed_now(stream); status != Status::success) return status;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "gpu/bytes/range.hpp"
 #include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
@@ -88,8 +89,9 @@ Image layout(const abi::Extent& e, unsigned flags, texture::Format format, unsig
     for (unsigned d = 0; d < 3; ++d) level.size[d] = std::max(1u, size[d] >> i);
     level.offset = (end + level_alignment - 1) / level_alignment * level_alignment;
     level.pitch = std::uint64_t{level.size[0]} * format.bytes();
-    level.slice = level.pitch * level.size[1];
-    end = level.offset + level.slice * std::max(level.size[2], image.layers);
+    level.slice = ByteBox{.pitch = level.pitch}.offset(0, level.size[1]);
+    end = level.offset +
+          ByteBox{.slice_pitch = level.slice}.offset(std::max(level.size[2], image.layers), 0);
     image.levels.push_back(level);
   }
   image.bytes = end;
