@@ -12,6 +12,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace inflight::host {
 namespace {
@@ -35,17 +36,18 @@ std::string link_of(int fd) {
 
 // What a descriptor of any kind tells.
 tl::expected<SharedFile, std::string> look_at(int fd, std::string_view name) {
+  const std::string link = link_of(fd);
+  if (link.empty()) return system_error("is not open");
+  if (!link.starts_with(memory))
+    return no("is not memory that a process of this software GPU shares");
+  std::string text = link.substr(memory.size());
+  if (!text.starts_with(name)) return no("is not '" + std::string(name) + "' of this software GPU");
   struct stat facts {};
   if (fstat(fd, &facts) != 0) return system_error("is not open");
-  const std::string link = link_of(fd);
-  std::string_view text = link;
-  if (!S_ISREG(facts.st_mode) || !text.starts_with(memory))
-    return no("is not memory that a process of this software GPU shares");
-  text.remove_prefix(memory.size());
-  if (!text.starts_with(name)) return no("is not '" + std::string(name) + "' of this software GPU");
+  if (!S_ISREG(facts.st_mode)) return no("is not a regular file");
   if (facts.st_uid != geteuid())
     return no("belongs to another user (" + std::to_string(facts.st_uid) + ")");
-  return SharedFile{std::string(text), std::uint64_t(facts.st_size), facts.st_dev, facts.st_ino};
+  return SharedFile{std::move(text), std::uint64_t(facts.st_size), facts.st_dev, facts.st_ino};
 }
 
 }  // namespace

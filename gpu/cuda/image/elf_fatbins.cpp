@@ -11,6 +11,9 @@ namespace inflight::cuda {
 namespace {
 
 constexpr std::uint16_t machine_cuda = 190;
+// The most bytes between two fatbins. Linkers leave less than a page, but a section may claim to be
+// larger than the host's memory.
+constexpr std::uint64_t longest_gap = 64 << 10;
 
 // Reads the fatbins of a section, which lie one after another at multiples of 8 bytes.
 tl::expected<void, std::string> read_section(Source& source, const ElfSection& section,
@@ -19,7 +22,7 @@ tl::expected<void, std::string> read_section(Source& source, const ElfSection& s
       fmt::format("the ELF file is damaged: its section {} is outside the file", section.name);
   if (section.offset > source.size() || section.size > source.size() - section.offset)
     return tl::unexpected(outside);
-  for (std::uint64_t at = 0; at + 16 <= section.size;) {
+  for (std::uint64_t at = 0, gap = 0; at + 16 <= section.size;) {
     const auto header = source.take(section.offset + at, 16);
     if (!header) return tl::unexpected(outside);
     const std::uint64_t size = fatbin_size(*header);
@@ -28,8 +31,10 @@ tl::expected<void, std::string> read_section(Source& source, const ElfSection& s
           fmt::format("the fatbin is cut off: {} of {} bytes", section.size - at, size));
     if (size == 0) {
       at += 8;
+      if ((gap += 8) > longest_gap) break;
       continue;
     }
+    gap = 0;
     auto images = read_fatbin(source, section.offset + at, bodies);
     if (!images) return tl::unexpected(images.error());
     into.push_back(std::move(*images));

@@ -1,6 +1,7 @@
 // Images in memory of unknown extent: unreadable memory gives an error.
 #include "gpu/cuda/image/source.hpp"
 
+#include <elf.h>
 #include <gmock/gmock.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -187,6 +188,28 @@ TEST(File, OnlyRegularOnes) {
   EXPECT_THAT(File::open("/").error(), HasSubstr("folder"));
   EXPECT_THAT(File::open("/dev/zero").error(), HasSubstr("not a regular file"));
   EXPECT_THAT(File::open("/nowhere").error(), HasSubstr("No such file"));
+}
+
+// A section of zeros that is larger than any memory.
+TEST(File, AHugeSectionWithoutFatbinsEndsSoon) {
+  std::string elf = bytes_of_file(std::filesystem::path(INFLIGHT_FATBIN_CORPUS) / "program.elf");
+  Elf64_Ehdr header;
+  std::memcpy(&header, elf.data(), sizeof header);
+  const auto section = [&](std::size_t i) {
+    return reinterpret_cast<Elf64_Shdr*>(elf.data() + header.e_shoff) + i;
+  };
+  const char* const names = elf.data() + section(header.e_shstrndx)->sh_offset;
+  constexpr std::uint64_t half = 1ull << 39;
+  int changed = 0;
+  for (std::size_t i = 0; i < header.e_shnum; ++i)
+    if (std::string_view(names + section(i)->sh_name).ends_with("fatbin"))
+      section(i)->sh_offset = section(i)->sh_size = half, ++changed;
+  ASSERT_GT(changed, 0);
+  const std::string path = testing::TempDir() + "inflight-zeros." + std::to_string(getpid());
+  std::ofstream(path, std::ios::binary) << elf;
+  std::filesystem::resize_file(path, 2 * half);
+  EXPECT_FALSE(LoadedModule::from_file(path));
+  std::filesystem::remove(path);
 }
 
 TEST(File, AHugeOneIsReadOnlyAsFarAsItsHeadersSay) {

@@ -81,23 +81,19 @@ Opened find_file(const SharingHandle& handle) {
 
 Result<OwnDescriptor> checked(const SharingHandle& handle, SharingHandle::Kind kind, Opened found) {
   const auto refused = [&](const std::string& why) {
-    report_once(
-        fmt::format("shared by {}.{}", handle.process, handle.file),
-        fmt::format("memory shared by process {} cannot be opened: {}.", handle.process, why));
+    report_once(fmt::format("shared by {}.{}", handle.process, handle.file),
+                fmt::format("what process {} shares cannot be opened: {}.", handle.process, why));
     return fail(Status::map_failed);
   };
   if (!found) return refused("it " + found.error());
-  struct stat facts {};
-  if (fstat(found->fd(), &facts) != 0 || facts.st_dev != handle.system ||
-      facts.st_ino != handle.inode)
-    return refused(std::string("it ") + gone);
   auto file = host::reopen_shared_file(found->fd(), file_name(kind));
-  if (!file) return refused("what it names " + file.error());
-  if (kind == SharingHandle::Kind::event) return std::move(*file);
+  if (!file) return refused("the file " + file.error());
   const auto there = host::shared_file(file->fd(), file_name(kind));
+  if (!there || there->system != handle.system || there->inode != handle.inode)
+    return refused(std::string("it ") + gone);
+  if (kind == SharingHandle::Kind::event) return std::move(*file);
   const auto bytes = ByteRange::of(handle.offset, handle.bytes);
-  if (!there || !bytes || bytes->empty() || bytes->end() > there->bytes)
-    return fail(Status::invalid_value);
+  if (!bytes || bytes->empty() || bytes->end() > there->bytes) return fail(Status::invalid_value);
   return std::move(*file);
 }
 
