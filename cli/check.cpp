@@ -122,7 +122,9 @@ void report_rest(const Collected& found, const check::Filter& filter, const std:
                            : check::summary(found.reported);
     text.pop_back();
     const std::string processes = counted(found.all.processes, "process", "processes");
-    if (found.all.unfinished == found.all.processes)
+    if (!found.complete())
+      complain(fmt::format("{}, in {}.", text, processes));
+    else if (found.all.unfinished == found.all.processes)
       complain(fmt::format("{}, in {} that ended before main did; launches are not counted.", text,
                            processes));
     else
@@ -157,7 +159,8 @@ int check_program(const Request& request, const std::vector<std::string>& words)
   const bool ordered = environment.count("INFLIGHT_ASYNC") || environment.count("INFLIGHT_TURNS");
   environment["INFLIGHT_CHECK"] = "1";
   // The program may work in other folders, but the user means the sources of this one.
-  if (const std::string root = check::source_root(); !std::getenv(folders_variable) && root != "/")
+  if (const std::string root = check::source_root();
+      !std::getenv(folders_variable) && root != "/" && root.find(':') == root.npos)
     environment.try_emplace(folders_variable, root);
   const auto settings = settings_of(environment);
   if (!settings) return complain(settings.error()), usage;

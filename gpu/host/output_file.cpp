@@ -114,9 +114,6 @@ int write_beside(const std::string& path, std::string_view text, const struct st
   }
   int error = write_all(file.get(), text);
   if (!error && old && fchmod(file.get(), old->st_mode & 07777) != 0) error = errno;
-  // Only a privileged process may give a file to its former owner.
-  if (old && geteuid() == 0 && fchown(file.get(), old->st_uid, old->st_gid) != 0 && !error)
-    error = errno;
   const int closed = file.close();
   if (!error) error = closed;
   if (!error && rename(name.c_str(), path.c_str()) != 0) {
@@ -150,7 +147,9 @@ tl::expected<void, std::string> replace_file(const std::string& path, std::strin
   const bool exists = stat(name.c_str(), &old) == 0;
   // A symbolic link to nothing: opening it makes the file that it names.
   const bool dangling = !exists && lstat(name.c_str(), &link) == 0;
-  bool in_place = dangling || (exists && !S_ISREG(old.st_mode));
+  // A new file would be this user's.
+  const bool foreign = exists && (old.st_uid != geteuid() || old.st_gid != getegid());
+  bool in_place = dangling || foreign || (exists && !S_ISREG(old.st_mode));
   int error = exists && access(name.c_str(), W_OK) != 0 ? errno : 0;
   if (!error && !in_place) error = write_beside(name, text, exists ? &old : nullptr, in_place);
   if (in_place) error = write_in_place(name, text);

@@ -8,8 +8,8 @@
 namespace inflight::host {
 
 // Writes a file beside `path` and then gives it that name, so that a full disk leaves the old file
-// as it was. A device or pipe, and a file whose folder takes no new ones, is written in place. An
-// error is the reason: "No space left on device".
+// as it was. Devices and pipes, files of another user, and those whose folder takes no new files
+// are written in place. An error is the reason: "No space left on device".
 tl::expected<void, std::string> replace_file(const std::string& path, std::string_view text);
 
 // Writes all bytes, from offset `at` on or, if that is negative, at the file's own position.

@@ -84,6 +84,22 @@ TEST_F(OutputFileTest, KeepTheirModeAndTheLinksToThem) {
   EXPECT_EQ(fs::status(path).permissions(), fs::perms(0640));
 }
 
+TEST_F(OutputFileTest, StayAnotherUsers) {
+  const std::string path = folder / "a.txt";
+  ASSERT_TRUE(replace_file(path, "old, and longer"));
+  if (chown(path.c_str(), 65534, 65534) != 0) GTEST_SKIP() << "only root gives files away";
+  EXPECT_TRUE(replace_file(path, "new"));
+  EXPECT_EQ(text_of(path), "new");
+  {
+    const SizeLimit limit(1000);
+    EXPECT_FALSE(replace_file(path, std::string(5000, 'x')));
+  }
+  EXPECT_EQ(text_of(path), "new");
+  struct stat facts {};
+  stat(path.c_str(), &facts);
+  EXPECT_EQ(facts.st_uid, 65534u);
+}
+
 TEST_F(OutputFileTest, AreMadeWhereALinkLeads) {
   const std::string link = folder / "link.txt";
   fs::create_symlink("later.txt", link);
