@@ -12,13 +12,14 @@
 #include "gpu/check/printable.hpp"
 #include "gpu/compilers/ptxas_options.hpp"
 #include "gpu/compilers/register_limit.hpp"
-#include "gpu/cuda/image/source.hpp"
+#include "gpu/host/input_file.hpp"
 #include "gpu/host/output_file.hpp"
 #include "gpu/ptx/parse.hpp"
 
 namespace inflight::compilers {
 namespace {
 
+constexpr std::uint64_t largest_input = 512 << 20;  // as in a fatbin
 constexpr int failed = 255;  // exit status of ptxas after an error
 
 // Triton derives the newest supported PTX version from the release. It caches output under the
@@ -43,8 +44,7 @@ int output(const std::string& text) {
 }
 
 int assemble(const PtxasOptions& options) {
-  auto input = cuda::File::open(options.input);
-  auto bytes = input ? input->all() : tl::unexpected(input.error());
+  const auto bytes = host::read_file(options.input, largest_input);
   if (!bytes)
     return fatal(
         fmt::format("Could not open input file '{}': it {}", options.input, bytes.error()));

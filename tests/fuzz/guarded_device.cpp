@@ -39,6 +39,7 @@ GuardedDevice::GuardedDevice() : memory(2, capacity) {
   host_.assign(2 * host_guard + 2048, guard_byte);
   host.base = round_up(reinterpret_cast<std::uint64_t>(host_.data()) + host_guard, 32);
   host.size = 1003;
+  std::memset(reinterpret_cast<void*>(host.base), 0, host.size);
   memory.adopt(0, reinterpret_cast<void*>(host.base), host.size, AllocationKind::host);
   const auto* const begin = reinterpret_cast<const std::uint8_t*>(host.base);
   guards_.push_back({host_.data(), static_cast<std::size_t>(begin - host_.data())});
@@ -62,6 +63,15 @@ void GuardedDevice::check_guards() const {
       if (g.begin[i] != guard_byte)
         fail(fmt::format("a kernel wrote outside of every allocation, at 0x{:x}",
                          reinterpret_cast<std::uint64_t>(g.begin + i)));
+}
+
+bool GuardedDevice::holds_guard_bytes() const {
+  constexpr int several = 4;
+  const auto holds = [](const Piece& p) {
+    const auto* const from = reinterpret_cast<const std::uint8_t*>(p.base);
+    return std::search_n(from, from + p.size, several, guard_byte) != from + p.size;
+  };
+  return holds(small) || holds(large) || holds(maps) || holds(host);
 }
 
 std::unique_ptr<machine::Program> GuardedDevice::link(const std::string& text) {

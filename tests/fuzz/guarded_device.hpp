@@ -29,6 +29,10 @@ class GuardedDevice {
   // guard is unchanged.
   machine::Outcome run(machine::Launch& launch, const machine::Options& options);
 
+  // True if a piece holds several bytes as the guards do, which a kernel must have copied. Of use
+  // where no kernel writes such bytes itself.
+  bool holds_guard_bytes() const;
+
   // Writes tensor maps of every kind on the pieces. Most are valid, some are not.
   void write_maps(Choices& choices);
   // The address of a map. Kinds 0 to 4 are tiles of 1 to 5 dimensions, 5 to 7 are im2col of 3 to 5.

@@ -19,11 +19,11 @@ inline std::map<std::string, long, std::less<>>& tallies() {
   static std::map<std::string, long, std::less<>> counts;
   return counts;
 }
-inline void tally(std::string_view what) {
+inline void tally(std::string_view what, long times = 1) {
   auto& counts = tallies();
   auto it = counts.find(what);
   if (it == counts.end()) it = counts.emplace(what, 0).first;
-  ++it->second;
+  it->second += times;
 }
 
 [[noreturn]] inline void fail(const std::string& what) {

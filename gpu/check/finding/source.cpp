@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <sstream>
 #include <string_view>
-#include <system_error>
 
 #include "gpu/host/input_file.hpp"
 

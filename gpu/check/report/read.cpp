@@ -11,8 +11,7 @@ namespace inflight::check {
 namespace {
 
 using nlohmann::json;
-
-constexpr std::uint64_t most_bytes = 1 << 30;
+constexpr std::uint64_t largest_report = 256 << 20;  // a hundred thousand findings
 
 // The member of an object, or null.
 const json* member(const json& of, const char* name) {
@@ -64,7 +63,7 @@ std::string_view of_page(std::string_view text) {
 
 tl::expected<std::vector<Finding>, std::string> read_findings(const std::string& path) {
   const std::string name = "'" + printable(path) + "'";
-  const auto text = host::read_file(path, most_bytes);
+  const auto text = host::read_file(path, largest_report);
   if (!text) return tl::unexpected(name + " " + text.error());
   const bool page = path.ends_with(".html");
   const json j = json::parse(page ? of_page(*text) : std::string_view(*text), nullptr, false);

@@ -34,6 +34,17 @@ Result<char*> base_of(const Side& side) {
   return fail(Status::invalid_value);
 }
 
+// The direction that the sides' types say. A side of device memory is checked, also where the other
+// can be any memory.
+Direction direction_between(MemoryType from, MemoryType to) {
+  const auto on_device = [](MemoryType type) {
+    return type == MemoryType::device || type == MemoryType::array;
+  };
+  if (on_device(to))
+    return on_device(from) ? Direction::device_to_device : Direction::host_to_device;
+  return on_device(from) ? Direction::device_to_host : Direction::by_address;
+}
+
 std::size_t or_width(std::size_t pitch, std::size_t width) { return pitch ? pitch : width; }
 
 // Fields that a two-dimensional copy's side lacks are 0.
@@ -61,7 +72,8 @@ Result<Copy> array_box(const Box& box, std::size_t depth) {
   const auto from = side_of(box.from, box.width, box.height);
   const auto to = side_of(box.to, box.width, box.height);
   if (!from || !to) return tl::unexpected(from ? to.error() : from.error());
-  return array_copy(*to, *from, box.width, box.height, depth, Direction::by_address);
+  return array_copy(*to, *from, box.width, box.height, depth,
+                    direction_between(box.from.type, box.to.type));
 }
 
 template <class Box>
@@ -78,11 +90,12 @@ Result<Copy> box_of(const Copy2D& box) {
   Copy copy;
   copy.from_pitch = or_width(box.from.pitch, box.width);
   copy.to_pitch = or_width(box.to.pitch, box.width);
-  copy.from = *from + box.from.y * copy.from_pitch + box.from.x;
-  copy.to = *to + box.to.y * copy.to_pitch + box.to.x;
+  copy.from = place_in({*from, copy.from_pitch, 0, 0}, {box.from.x, box.from.y, 0});
+  copy.to = place_in({*to, copy.to_pitch, 0, 0}, {box.to.x, box.to.y, 0});
   copy.width = box.width;
   copy.height = box.height;
   copy.from_rows = copy.to_rows = box.height;
+  copy.direction = direction_between(box.from.type, box.to.type);
   return copy;
 }
 
@@ -92,7 +105,7 @@ Status copy_box(const Box* box, Handle stream, bool per_thread, bool asynchronou
   if (!box) return Status::invalid_value;
   auto request = box_of(*box);
   if (!request) return report(request);
-  if (request->bytes() == 0) return Status::success;
+  if (request->empty()) return Status::success;
   if (request->from_pitch < request->width || request->to_pitch < request->width) {
     return Status::invalid_value;
   }
@@ -136,14 +149,15 @@ struct Rows {
 Status fill_rows(DevicePointer to, Element element, Rows rows, Handle stream, bool per_thread,
                  bool asynchronous) {
   if (to % element.bytes || rows.pitch % element.bytes) return Status::invalid_value;
-  Fill request{.to = pointer(to),
-               .value = element.value,
-               .element = element.bytes,
-               .width = rows.width,
-               .height = rows.height,
-               .depth = 1,
-               .pitch = rows.height > 1 ? rows.pitch : rows.width * element.bytes,
-               .rows = rows.height};
+  Fill request{
+      .to = pointer(to),
+      .value = element.value,
+      .element = element.bytes,
+      .width = rows.width,
+      .height = rows.height,
+      .depth = 1,
+      .pitch = rows.height > 1 ? rows.pitch : (Checked(rows.width) * element.bytes).saturated(),
+      .rows = rows.height};
   return with_stream(stream, per_thread, [&](Stream& s) { return fill(s, request, asynchronous); });
 }
 
@@ -159,11 +173,13 @@ Result<Copy> box_of(const Copy3D& box) {
   copy.to_pitch = or_width(box.to.pitch, box.width);
   copy.from_rows = or_width(box.from.height, box.height);
   copy.to_rows = or_width(box.to.height, box.height);
-  copy.from = *from + (box.from.z * copy.from_rows + box.from.y) * copy.from_pitch + box.from.x;
-  copy.to = *to + (box.to.z * copy.to_rows + box.to.y) * copy.to_pitch + box.to.x;
+  copy.from =
+      place_in({*from, copy.from_pitch, 0, copy.from_rows}, {box.from.x, box.from.y, box.from.z});
+  copy.to = place_in({*to, copy.to_pitch, 0, copy.to_rows}, {box.to.x, box.to.y, box.to.z});
   copy.width = box.width;
   copy.height = box.height;
   copy.depth = box.depth;
+  copy.direction = direction_between(box.from.type, box.to.type);
   return copy;
 }
 

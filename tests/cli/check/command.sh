@@ -28,6 +28,12 @@ expect "a bad status" 2 "^inflight: --error-exitcode is '300', but it takes a st
 expect "a bad report" 2 "^inflight: --report is '.*/x.txt', but it takes files" "$inflight" check --report x.txt true
 expect "no such suppressions" 2 "none.supp' cannot be read" "$inflight" check --suppressions none.supp true
 expect "no such baseline" 2 "none.json' cannot be read" "$inflight" check --baseline none.json true
+mkfifo "$work/fifo"
+for option in suppressions baseline; do
+  expect "a FIFO as $option" 2 'is not a regular file but a pipe' timeout 20 "$inflight" check --$option "$work/fifo" true
+done
+expect "a FIFO to merge" 1 'is not a regular file but a pipe' timeout 20 "$inflight" merge "$work/x.json" "$work/fifo"
+expect "a FIFO as the program" 126 'cannot be run' timeout 20 "$inflight" check "$work/fifo"
 help=$("$inflight" check --help)
 for variable in REPORT ERROR_EXITCODE SUPPRESSIONS GEN_SUPPRESSIONS BASELINE LEAK_CHECK ADVICE SEEDS SOURCE_ROOT VERBOSE; do
   grep -q "INFLIGHT_$variable" <<<"$help" || fail "--help does not name INFLIGHT_$variable"

@@ -326,6 +326,21 @@ TEST_F(Driver, ABoxIsCopiedOutOfRows) {
   EXPECT_EQ(cuMemcpy2D_v2(&copy), invalid_value);
 }
 
+// Host memory that is not registered is no device memory, and neither is memory that is nobody's.
+TEST_F(Driver, ABoxOfDeviceMemoryLiesInAnAllocation) {
+  constexpr unsigned host_type = 1, device_type = 2;
+  Address memory = allocate(16);
+  std::array<char, 16> host{};
+  for (Address wrong : {reinterpret_cast<Address>(host.data()), Address{1} << 46}) {
+    const Side2D ours{0, 0, device_type, nullptr, memory, nullptr, 4},
+        plain{0, 0, host_type, host.data(), 0, nullptr, 4},
+        theirs{0, 0, device_type, nullptr, wrong, nullptr, 4};
+    for (const Copy2D& copy : {Copy2D{theirs, ours, 4, 4}, Copy2D{ours, theirs, 4, 4},
+                               Copy2D{plain, theirs, 4, 4}, Copy2D{theirs, plain, 4, 4}})
+      EXPECT_EQ(cuMemcpy2D_v2(&copy), invalid_value);
+  }
+}
+
 TEST_F(Driver, TheLinkerLooksBeforeItReads) {
   std::string text = ".version 8.0\n.target sm_80\n.address_size 64\n";
   Handle link = nullptr;
