@@ -2,7 +2,9 @@
 // (Triton). The software GPU's driver takes PTX text where machine code is expected.
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -36,6 +38,11 @@ int fatal(const std::string& sentence) {
   return failed;
 }
 
+int output(const std::string& text) {
+  const bool wrote = std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+  return wrote ? 0 : fatal(fmt::format("Could not write the output: {}", std::strerror(errno)));
+}
+
 int assemble(const PtxasOptions& options) {
   const auto bytes = host::read_file(options.input, largest_input);
   if (!bytes)
@@ -66,11 +73,9 @@ int main(int count, char** words) {
   if (!options) return fatal(options.error());
   switch (options->action) {
     case PtxasOptions::Action::version:
-      fmt::print(version, INFLIGHT_VERSION);
-      return 0;
+      return output(fmt::format(version, INFLIGHT_VERSION));
     case PtxasOptions::Action::help:
-      fmt::print("{}", help);
-      return 0;
+      return output(help);
     case PtxasOptions::Action::assemble:
       break;
   }

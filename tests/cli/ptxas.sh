@@ -20,6 +20,13 @@ expect "no file" 255 'ptxas fatal .*No input file' "$ptxas" -v
 expect "a file that is not there" 255 "Could not open input file '/nothing'" "$ptxas" /nothing -o "$work/c"
 expect "a folder" 255 'ptxas fatal' "$ptxas" "$work" -o "$work/c"
 expect "no place for the output" 255 "Could not write output file '/nothing/c'" "$ptxas" "$work/a.ptx" -o /nothing/c
+limited() { (ulimit -f 0; "$@"); }
+echo old >"$work/old.o"
+expect "no room for the output" 255 "Could not write output file '.*/old.o': File too large; the file that was there is kept" \
+  limited "$ptxas" "$work/a.ptx" -o "$work/old.o"
+[ "$(cat "$work/old.o")" = old ] || fail "the old output is gone"
+full() { "$@" >/dev/full; }
+expect "the version to a full disk" 255 'Could not write the output: No space left on device' full "$ptxas" --version
 echo '.version 8.0 .target sm_90 .entry k( {' >"$work/bad.ptx"
 expect "PTX that cannot be read" 255 '^ptxas .*/bad.ptx, line 1; error ' "$ptxas" "$work/bad.ptx" -o "$work/c"
 [ ! -e "$work/c" ] || fail "an error leaves an output"

@@ -172,7 +172,7 @@ void use(const Folder& folder, std::vector<Finding> all) {
   }
   for (const char* const name : {"written.json", "written.sarif", "written.html"}) {
     const std::string path = folder.file(name);
-    const auto wrote = write_report(path, all, folder.file(""));
+    const auto wrote = write_report(path, all, {folder.file("")});
     require(wrote.has_value(), "a report can be written again");
     const std::string text = contents(path);
     require_harmless(text, "a report");
@@ -187,7 +187,7 @@ void read_report(const Folder& folder, Choices& choices) {
   const auto all = findings(choices);
   static constexpr std::string_view names[] = {"in.json", "in.sarif", "in.html"};
   const std::string path = folder.file(choices.pick(names));
-  require(write_report(path, all, "/home/me").has_value(), "a report can be written");
+  require(write_report(path, all, {"/home/me"}).has_value(), "a report can be written");
   std::string text = contents(path);
   if (path.ends_with(".html")) {
     const std::size_t from = text.rfind(page_data_begin) + page_data_begin.size();
