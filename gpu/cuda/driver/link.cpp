@@ -17,7 +17,7 @@ namespace {
 
 // A CUlinkState. It owns the image that cuLinkComplete returns.
 struct Link {
-  Context* const context = current_context();
+  const ContextRef context{current_context()};
   JitOptions options;
   std::vector<std::string> texts;
   std::string image;

@@ -189,6 +189,9 @@ Status check(const Copy& copy) {
 }
 
 Status check(const Fill& fill) {
+  // Slices that lie in each other could be any number.
+  const bool apart = fill.depth <= 1 || fill.rows >= fill.height;
+  if (!apart && fill.width != 0) return Status::invalid_value;
   if (fill.element != 1 && fill.element != 2 && fill.element != 4) return Status::invalid_value;
   if (fill.width == 0 || fill.height == 0 || fill.depth == 0) return Status::success;
   const std::uint64_t row = fill.width * fill.element;
@@ -222,7 +225,7 @@ void perform(const Copy& copy) {
 }
 
 void perform(const Fill& fill) {
-  if (fill.width == 0) return;
+  if (fill.width == 0 || fill.height == 0) return;
   for (std::uint64_t z = 0; z < fill.depth; ++z)
     for (std::uint64_t y = 0; y < fill.height; ++y)
       fill_row(static_cast<char*>(fill.to) + (z * fill.rows + y) * fill.pitch, fill);

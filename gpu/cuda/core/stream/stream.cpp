@@ -151,7 +151,10 @@ Stream::Stream(Device& device, Kind kind, bool non_blocking, int priority)
       number_(kind == Kind::legacy ? number_of_legacy_stream(device) : id_),
       queue_(std::make_shared<Queue>(number_)) {}
 
-Stream::~Stream() { close(); }
+Stream::~Stream() {
+  if (kind_ == Kind::per_thread) observe_edge(Edge::destroyed, *this, 0);
+  close();
+}
 
 void Stream::close() {
   {
