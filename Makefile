@@ -6,7 +6,7 @@ PREFIX ?= /usr/local
 help:
 	@echo 'make demo      install what is missing, build, run the examples on the software GPU'
 	@echo 'make test      install what is missing, build, run every test that CI runs'
-	@echo 'make test-all  the same, and all tests under sanitizers, and longer fuzzing'
+	@echo 'make test-all  the same, and all tests under sanitizers, and longer fuzzing and soaking'
 	@echo 'make build     build/release/bin/inflight and build/release/lib'
 	@echo 'make fuzz      ten minutes of fuzzing;  make bench  the measurements'
 	@echo 'make install   into PREFIX, now $(PREFIX)'

@@ -61,8 +61,7 @@ class FreeList {
   };
   [[gnu::noinline]] static bool open(List& mine) {
     if (mine.opened) return false;
-    thread_local AtEnd at_end;
-    static_cast<void>(&at_end);
+    host::of_this_thread<AtEnd>();
     mine.opened = true;
     mine.count = 0;
     return true;

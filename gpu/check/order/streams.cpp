@@ -1,6 +1,8 @@
 // What each launch knows by stream order.
 #include "gpu/check/order/streams.hpp"
 
+#include <algorithm>
+
 namespace inflight::order {
 namespace {
 
@@ -19,6 +21,21 @@ bool follows(const Knowledge& k, std::uint32_t number) {
 }  // namespace
 
 std::uint32_t Streams::number() { return next_ + 1 < launch_limit ? next_++ : next_; }
+
+void Streams::destroyed(Id stream) {
+  destroyed_.push_back(stream);
+  if (destroyed_.size() <= kept_destroyed) return;
+  const Id oldest = destroyed_.front();
+  destroyed_.pop_front();
+  const auto found = streams_.find(oldest);
+  if (found == streams_.end()) return;
+  const Stream& s = found->second;
+  const bool is_done = s.submitted.empty() && !s.ended.empty() && s.ended.back().work == s.work;
+  if (s.work != 0 && !is_done) return destroyed_.push_back(oldest);
+  forgotten_.join(s.now);
+  last_forgotten_ = std::max(last_forgotten_, oldest);
+  streams_.erase(found);
+}
 
 void Streams::submit(Id stream, std::uint64_t work) {
   streams_[stream].submitted.push_back({work, host_});
@@ -62,14 +79,17 @@ void Streams::end(Id stream, std::uint64_t work) {
   s.ended.push_back({work, s.now});
 }
 
-const Knowledge& Streams::at_end(const Stream& stream, std::uint64_t work) {
+const Knowledge& Streams::at_end(Id id, std::uint64_t work) {
+  const auto found = streams_.find(id);
+  if (found == streams_.end() && id <= last_forgotten_) return forgotten_;
+  const Stream& stream = found == streams_.end() ? streams_[id] : found->second;
   for (const Known& each : stream.ended)
     if (each.work >= work) return each.knows;
   return stream.now;
 }
 
 void Streams::after(Id stream, Id other, std::uint64_t other_work) {
-  const Knowledge known = at_end(streams_[other], other_work);
+  const Knowledge known = at_end(other, other_work);
   streams_[stream].learn(known);
 }
 
@@ -142,17 +162,17 @@ Streams::Launch Streams::on_host() {
   return l;
 }
 
-void Streams::synchronise(Id stream, std::uint64_t work) {
-  host_.join(at_end(streams_[stream], work));
-}
+void Streams::synchronise(Id stream, std::uint64_t work) { host_.join(at_end(stream, work)); }
 
 void Streams::learn_all(Id stream) {
   Knowledge all = host_;
+  all.join(forgotten_);
   for (const auto& [id, each] : streams_) all.join(each.now);
   streams_[stream].learn(all);
 }
 
 void Streams::synchronise_all() {
+  host_.join(forgotten_);
   for (auto& [id, stream] : streams_) host_.join(stream.now);
 }
 

@@ -27,6 +27,12 @@ class Streams {
     bool dependent = false;
   };
 
+  // The number of destroyed streams that are remembered one by one. Of the others it is known what
+  // they all did together, with the same effect.
+  static constexpr std::size_t kept_destroyed = 128;
+
+  // The program destroys a stream, whose work may not have ended yet.
+  void destroyed(Id stream);
   // The host submits a piece of work, which comes after what the host knows.
   void submit(Id stream, std::uint64_t work);
   // The stream's work comes after that piece of another stream's work.
@@ -99,8 +105,11 @@ class Streams {
     std::unordered_map<std::uint64_t, Now> steps;
   };
   std::uint32_t number();
-  static const Knowledge& at_end(const Stream& stream, std::uint64_t work);
+  const Knowledge& at_end(Id id, std::uint64_t work);
   std::unordered_map<Id, Stream> streams_;
+  std::deque<Id> destroyed_;  // that are remembered, the oldest first
+  Knowledge forgotten_;       // what the others did
+  Id last_forgotten_ = 0;
   std::unordered_map<std::uint32_t, Knowledge> dependents_;  // by number: Launch::waited
   Knowledge host_;
   std::uint32_t next_ = 1;

@@ -11,7 +11,7 @@ namespace inflight::cuda {
 namespace {
 
 struct ContextStack {
-  std::vector<Context*> contexts;
+  std::vector<ContextRef> contexts;
   std::size_t last_scope = 0;  // the depth of the innermost ScopedContext's entry; 0: none
 };
 ContextStack& stack() { return host::of_this_thread<ContextStack>(); }
@@ -36,9 +36,12 @@ void deactivate(Context& context) {
 
 }  // namespace
 
-Context* current_context() { return stack().contexts.empty() ? nullptr : stack().contexts.back(); }
+Context* current_context() {
+  const auto& contexts = stack().contexts;
+  return contexts.empty() ? nullptr : static_cast<Context*>(contexts.back());
+}
 
-void push_context(Context* context) { stack().contexts.push_back(context); }
+void push_context(Context* context) { stack().contexts.emplace_back(context); }
 
 Context* pop_context() {
   if (stack().contexts.empty()) return nullptr;

@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <cstddef>
+#include <memory>
 
 #include "gpu/cuda/core/report/status.hpp"
 
@@ -11,7 +12,7 @@ class Device;
 class GreenContext;  // green/green_context.hpp
 
 // A CUcontext, a handle of a device's state. The runtime uses each device's primary context.
-struct Context {
+struct Context : std::enable_shared_from_this<Context> {
   Device* device = nullptr;
   bool primary = false;
   unsigned flags = 0;
@@ -22,6 +23,23 @@ struct Context {
   std::atomic<bool> active{false};
   std::atomic<bool> runtime_uses{false};
   std::atomic<int> users{0};
+};
+
+// Keeps a context while something names it, also after it was destroyed. Primary contexts stay
+// anyway, so they are not counted.
+class ContextRef {
+ public:
+  ContextRef() = default;  // none
+  explicit ContextRef(Context* context)
+      : of_(context && context->primary ? std::shared_ptr<Context>(std::shared_ptr<void>(), context)
+            : context                   ? context->shared_from_this()
+                                        : nullptr) {}
+  ContextRef& operator=(Context* context) { return *this = ContextRef(context); }
+  operator Context*() const { return of_.get(); }
+  Context* operator->() const { return of_.get(); }
+
+ private:
+  std::shared_ptr<Context> of_;
 };
 
 // The calling thread's stack of contexts (cuCtxPushCurrent); its top decides the current device.

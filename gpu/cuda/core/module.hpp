@@ -7,14 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "gpu/cuda/core/context.hpp"
 #include "gpu/cuda/core/function.hpp"
 #include "gpu/cuda/core/report/status.hpp"
 #include "gpu/cuda/image/unit.hpp"
 #include "gpu/machine/link/program.hpp"
 
 namespace inflight::cuda {
-
-struct Context;  // context.hpp
 
 // A CUmodule, a CUlibrary, or a fatbin that __cudaRegisterFatBinary registered.
 class LoadedModule : public std::enable_shared_from_this<LoadedModule> {
@@ -47,7 +46,7 @@ class LoadedModule : public std::enable_shared_from_this<LoadedModule> {
   void close();
 
   const std::string& name() const { return name_; }
-  Context* context = nullptr;  // the context that a CUmodule was loaded in
+  ContextRef context;  // the context that a CUmodule was loaded in
   // Why a unit was skipped, or empty. A missing kernel may be in that unit.
   std::string passed_over() {
     std::lock_guard lock(mutex_);

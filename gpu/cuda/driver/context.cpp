@@ -3,8 +3,11 @@
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/green/green_context.hpp"
 #include "gpu/cuda/core/handles.hpp"
+#include "gpu/cuda/core/retired.hpp"
 #include "gpu/cuda/core/stream/operations.hpp"
 #include "gpu/cuda/driver/entry.hpp"
+#include "gpu/cuda/driver/module.hpp"
+#include "gpu/cuda/driver/owners.hpp"
 
 namespace inflight::cuda::driver {
 namespace {
@@ -24,11 +27,23 @@ Status create(Handle* context, unsigned flags, int ordinal) {
   return Status::success;
 }
 
-// Other threads may still have the context on their stacks, so the object stays. Only its handle
-// becomes invalid.
+// Other threads may still have the context on their stacks. Then the object stays, and only its
+// handle becomes invalid.
 void retire(std::shared_ptr<Context> context) {
-  static auto* retired = new Handles<Context>;
+  static auto* retired = new Retired<Context>([](const Context&) { return false; });
   retired->add(std::move(context));
+}
+
+// Destroys what was made in the context and has not been destroyed yet.
+void empty(Context& context) {
+  for (const auto& stream : Core::get().streams.all())
+    if (stream->context == &context) destroy_stream(stream.get());
+  for (const auto& event : Core::get().events.all())
+    if (event->context == &context) destroy_event(event.get());
+  for (const auto& module : modules().all())
+    if (module->context == &context) unload(module.get());
+  free_memory_of(context);
+  forget_context(context);
 }
 
 Status destroy(Handle handle) {
@@ -37,6 +52,7 @@ Status destroy(Handle handle) {
   context->device->synchronize();
   if (current_context() == context.get()) pop_context();
   Core::get().contexts.remove(handle);
+  empty(*context);
   retire(std::move(context));
   return Status::success;
 }

@@ -23,7 +23,7 @@ struct Link {
   Link(unsigned count, const int* numbers, void** values)
       : numbers(numbers, numbers + (numbers ? count : 0)),
         options{unsigned(this->numbers.size()), this->numbers.data(), values} {}
-  Context* const context = current_context();
+  const ContextRef context{current_context()};
   const std::vector<int> numbers;
   const JitOptions options;
   std::recursive_mutex mutex;  // a log's callback may use the link

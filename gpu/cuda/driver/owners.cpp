@@ -1,8 +1,13 @@
 // Driver API: the contexts that own memory.
 #include "gpu/cuda/driver/owners.hpp"
 
+#include <algorithm>
 #include <mutex>
 #include <unordered_map>
+#include <vector>
+
+#include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/core/memory/allocation.hpp"
 
 namespace inflight::cuda::driver {
 namespace {
@@ -11,15 +16,21 @@ namespace {
 // one at the same address.
 struct Owner {
   std::uint64_t allocation = 0;  // its id
-  Context* context = nullptr;
+  ContextRef context;
 };
 struct Owners {
   std::mutex mutex;
   std::unordered_map<std::uint64_t, Owner> by_base;
+  std::size_t enough = 1024;  // entries, until those of freed memory are removed
 };
 Owners& owners() {
   static Owners all;
   return all;
+}
+
+bool exists(std::uint64_t base, const Owner& owner) {
+  const auto found = Core::get().memory.find(base);
+  return found && found->id == owner.allocation;
 }
 
 }  // namespace
@@ -31,7 +42,28 @@ void note_owner(std::uint64_t base) {
   if (!found) return;
   Owners& all = owners();
   const std::lock_guard lock(all.mutex);
-  all.by_base[base] = {found->id, context};
+  all.by_base[base] = {found->id, ContextRef(context)};
+  if (all.by_base.size() < all.enough) return;
+  std::erase_if(all.by_base, [](const auto& each) { return !exists(each.first, each.second); });
+  all.enough = std::max<std::size_t>(1024, 2 * all.by_base.size());
+}
+
+void free_memory_of(const Context& context) {
+  std::vector<std::uint64_t> bases;
+  {
+    Owners& all = owners();
+    const std::lock_guard lock(all.mutex);
+    std::erase_if(all.by_base, [&](const auto& each) {
+      const auto& [base, owner] = each;
+      const bool its = owner.context == &context;
+      if (its && exists(base, owner)) bases.push_back(base);
+      return its;
+    });
+  }
+  for (const std::uint64_t base : bases) {
+    void* const memory = pointer_to(base);
+    if (free_pinned(memory) != Status::success) free_memory(memory);
+  }
 }
 
 Context* owner_of(const machine::Allocation& allocation) {

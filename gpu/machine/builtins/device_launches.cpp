@@ -1,5 +1,6 @@
 // Launches by kernels, and their argument buffers.
 #include <cstring>
+#include <optional>
 #include <span>
 
 #include "gpu/machine/builtins/device_call.hpp"
@@ -13,7 +14,8 @@ Code queue(const Caller& c, Child child, std::uint64_t stream, bool own) {
   if (stream == Children::legacy_stream) return invalid_value;
   const Launch& parent = *c.grid().launch;
   child.launch.origin.depth = parent.origin.depth + (tail ? 0 : 1);
-  if (child.launch.origin.depth > places || (tail && c.children().tail_count() >= places))
+  if (child.launch.origin.depth > places || (tail && c.children().tail_count() >= places) ||
+      !Children::has_room())
     return pending_count_exceeded;
   child.by = c.thread();
   child.parent = parent.kernel;
@@ -46,16 +48,21 @@ Code code_of(FaultKind kind) {
   }
 }
 
-// Memory for the arguments of a launch, or 0 if there is none.
-std::uint64_t new_buffer(const Caller& c, std::uint64_t bytes) {
+// Memory for the arguments of a launch, or 0 if there is none. `launch`: its shape, if that is
+// known.
+std::uint64_t new_buffer(const Caller& c, std::uint64_t bytes,
+                         std::optional<Launch> launch = std::nullopt) {
+  if (!Children::has_room()) return 0;
   const auto size = std::max<std::uint64_t>(bytes, 16);
   const auto made = c.grid().memory->allocate_heap(c.grid().device, size, ~std::uint64_t{0});
-  if (made) report_heap(c, check::Allocation::Step::made, *made, size);
-  return made.value_or(0);
+  if (!made) return 0;
+  report_heap(c, check::Allocation::Step::made, *made, size);
+  c.children().prepare(*made, std::move(launch));
+  return *made;
 }
 
-// Copies the launch's arguments from the buffer at `address` and releases it. False: there is no
-// such buffer.
+// Copies the launch's arguments from the buffer at `address` and releases it. False: it is no
+// memory for them.
 bool take_buffer(const Caller& c, std::uint64_t address, Launch& launch) {
   const std::uint32_t bytes = launch.kernel->parameter_bytes;
   const auto there = c.grid().memory->find(address);
@@ -97,10 +104,10 @@ const Op* get_parameter_buffer_v2(const BuiltinCall& call) {
                              c.argument<std::uint32_t>(3)},
                             launch);
     if (code == success) {
-      buffer = new_buffer(c, launch.kernel->parameter_bytes);
+      const std::uint32_t bytes = launch.kernel->parameter_bytes;
+      buffer = new_buffer(c, bytes, std::move(launch));
       if (buffer == 0) code = memory_allocation;
     }
-    if (buffer) c.children().prepare(buffer, std::move(launch));
     if (code != success) c.children().set_error(c.thread(), code);
     c.call.result<std::uint64_t>(0, c.lane, buffer);
   });
@@ -109,8 +116,8 @@ const Op* get_parameter_buffer_v2(const BuiltinCall& call) {
 template <bool own>
 Code launch_device_v2(const Caller& c) {
   const auto buffer = c.argument<std::uint64_t>(0);
-  auto launch = c.children().take_prepared(buffer);
-  if (!launch) return invalid_value;
+  std::optional<Launch> launch;
+  if (!c.children().take_prepared(buffer, launch) || !launch) return invalid_value;
   Child child;
   child.launch = std::move(*launch);
   if (!take_buffer(c, buffer, child.launch)) return invalid_value;
@@ -121,8 +128,9 @@ Code launch_device_v2(const Caller& c) {
 const Op* get_parameter_buffer(const BuiltinCall& call) {
   return each_caller(call, [](const Caller& c) {
     const auto bytes = c.argument<std::uint64_t>(1);
-    const std::uint64_t buffer = bytes <= most_parameters ? new_buffer(c, bytes) : 0;
-    if (!buffer) c.children().set_error(c.thread(), invalid_value);
+    const bool possible = bytes <= most_parameters;
+    const std::uint64_t buffer = possible ? new_buffer(c, bytes) : 0;
+    if (!buffer) c.children().set_error(c.thread(), possible ? memory_allocation : invalid_value);
     c.call.result<std::uint64_t>(0, c.lane, buffer);
   });
 }
@@ -136,8 +144,10 @@ Code launch_device(const Caller& c) {
                                 child.launch);
   if (code != success) return code;
   // The buffer may be null if the kernel has no parameters.
-  if (!take_buffer(c, c.argument<std::uint64_t>(1), child.launch) &&
-      child.launch.kernel->parameter_bytes != 0)
+  const auto buffer = c.argument<std::uint64_t>(1);
+  std::optional<Launch> none;
+  c.children().take_prepared(buffer, none);
+  if (!take_buffer(c, buffer, child.launch) && child.launch.kernel->parameter_bytes != 0)
     return invalid_value;
   return queue(c, std::move(child), c.argument<std::uint64_t>(5), own);
 }

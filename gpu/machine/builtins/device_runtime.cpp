@@ -15,6 +15,7 @@ constexpr std::uint32_t non_blocking = 1, disable_timing = 2;
 
 Code create_stream(const Caller& c) {
   if (c.argument<std::uint32_t>(1) > non_blocking) return invalid_value;
+  if (!Children::has_room()) return memory_allocation;
   return c.write_result(0, c.children().create_stream());
 }
 Code destroy_stream(const Caller& c) {
@@ -22,6 +23,7 @@ Code destroy_stream(const Caller& c) {
 }
 Code create_event(const Caller& c) {
   if (c.argument<std::uint32_t>(1) != disable_timing) return invalid_value;
+  if (!Children::has_room()) return memory_allocation;
   return c.write_result(0, c.children().create_event());
 }
 Code destroy_event(const Caller& c) {
@@ -35,12 +37,14 @@ template <bool own>
 Code record_event(const Caller& c) {
   const auto event = c.argument<std::uint64_t>(0), stream = c.argument<std::uint64_t>(1);
   if (!has_order(stream)) return invalid_value;
+  if (!Children::has_room()) return memory_allocation;
   return c.children().record(event, stream, c.thread(), own) ? success : invalid_resource_handle;
 }
 template <bool own>
 Code wait_event(const Caller& c) {
   const auto stream = c.argument<std::uint64_t>(0), event = c.argument<std::uint64_t>(1);
   if (!has_order(stream)) return invalid_value;
+  if (!Children::has_room()) return memory_allocation;
   return c.children().wait(stream, event, c.thread(), own) ? success : invalid_resource_handle;
 }
 

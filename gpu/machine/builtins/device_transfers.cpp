@@ -125,7 +125,7 @@ Code fill_box(const Caller& c) {
   t.destination_slice = slice_of(to);
   t.fills = true, t.value = static_cast<std::uint8_t>(c.argument<std::int32_t>(1));
   t.bytes = extent.width, t.rows = extent.height, t.slices = extent.depth;
-  if (t.bytes > t.destination_pitch) return invalid_value;
+  if (t.bytes > t.destination_pitch || (t.slices > 1 && t.rows > to.height)) return invalid_value;
   return transfer(c, t, c.argument<std::uint64_t>(3), own);
 }
 

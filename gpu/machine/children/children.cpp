@@ -2,19 +2,49 @@
 #include "gpu/machine/children/children.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <iterator>
 
 namespace inflight::machine {
+namespace {
 
-void Children::prepare(std::uint64_t buffer, Launch launch) {
-  const std::lock_guard lock(mutex_);
-  prepared_.insert_or_assign(buffer, std::move(launch));
+std::atomic<std::int64_t> held_by_all{0};
+
+// An entry of a map, and an argument buffer's allocation, besides what they point to.
+constexpr std::int64_t entry_bytes = 96, buffer_bytes = 160;
+
+std::int64_t bytes_of(const Child& child) {
+  return static_cast<std::int64_t>(sizeof child + child.launch.parameters.capacity());
+}
+std::int64_t bytes_of(const std::optional<Launch>&) {
+  return entry_bytes + buffer_bytes + static_cast<std::int64_t>(sizeof(std::optional<Launch>));
 }
 
-std::optional<Launch> Children::take_prepared(std::uint64_t buffer) {
+}  // namespace
+
+void Children::Share::take(std::int64_t bytes) {
+  held_ += bytes;
+  held_by_all.fetch_add(bytes, std::memory_order_relaxed);
+}
+
+bool Children::has_room() {
+  return held_by_all.load(std::memory_order_relaxed) < std::int64_t{most_bytes};
+}
+
+void Children::prepare(std::uint64_t buffer, std::optional<Launch> launch) {
+  const std::lock_guard lock(mutex_);
+  if (const auto before = prepared_.extract(buffer)) share_.give(bytes_of(before.mapped()));
+  share_.take(bytes_of(launch));
+  prepared_.emplace(buffer, std::move(launch));
+}
+
+bool Children::take_prepared(std::uint64_t buffer, std::optional<Launch>& launch) {
   const std::lock_guard lock(mutex_);
   auto found = prepared_.extract(buffer);
-  if (found.empty()) return std::nullopt;
-  return std::move(found.mapped());
+  if (found.empty()) return false;
+  launch = std::move(found.mapped());
+  share_.give(bytes_of(launch));
+  return true;
 }
 
 std::vector<std::uint64_t> Children::prepared() const {
@@ -26,12 +56,14 @@ std::vector<std::uint64_t> Children::prepared() const {
 
 std::uint64_t Children::create_stream() {
   const std::lock_guard lock(mutex_);
+  share_.take(entry_bytes);
   streams_[++next_handle_];
   return next_handle_;
 }
 
 std::uint64_t Children::create_event() {
   const std::lock_guard lock(mutex_);
+  share_.take(entry_bytes);
   events_[++next_handle_];
   return next_handle_;
 }
@@ -47,7 +79,7 @@ bool Children::has_event(std::uint64_t event) const {
 }
 
 // A block's threads share a null stream.
-Children::Stream* Children::find(std::uint64_t stream, const ThreadOfGrid& by, bool own) {
+Children::Front* Children::find(std::uint64_t stream, const ThreadOfGrid& by, bool own) {
   constexpr std::uint32_t all = ~0u;
   own |= stream == thread_stream;
   if (stream <= thread_stream) return &null_streams_[own ? by : ThreadOfGrid{by.block, all}];
@@ -55,21 +87,33 @@ Children::Stream* Children::find(std::uint64_t stream, const ThreadOfGrid& by, b
   return found == streams_.end() ? nullptr : &found->second;
 }
 
+void Children::assign(Front& front, Front to) {
+  const auto bytes = [](const Front& of) {
+    return static_cast<std::int64_t>(of.capacity() * sizeof(Before));
+  };
+  const std::int64_t before = bytes(front);
+  front = std::move(to);
+  share_.take(bytes(front) - before);
+}
+
 bool Children::record(std::uint64_t event, std::uint64_t stream, const ThreadOfGrid& by, bool own) {
   const std::lock_guard lock(mutex_);
   const auto found = events_.find(event);
-  const Stream* const in = find(stream, by, own);
+  const Front* const in = find(stream, by, own);
   if (found == events_.end() || !in) return false;
-  found->second = in->in_front;
+  assign(found->second, *in);
   return true;
 }
 
 bool Children::wait(std::uint64_t stream, std::uint64_t event, const ThreadOfGrid& by, bool own) {
   const std::lock_guard lock(mutex_);
   const auto found = events_.find(event);
-  Stream* const in = find(stream, by, own);
+  Front* const in = find(stream, by, own);
   if (found == events_.end() || !in) return false;
-  in->in_front.insert(in->in_front.end(), found->second.begin(), found->second.end());
+  Front both;
+  std::set_union(in->begin(), in->end(), found->second.begin(), found->second.end(),
+                 std::back_inserter(both));
+  if (both.size() != in->size()) assign(*in, std::move(both));
   return true;
 }
 
@@ -81,16 +125,20 @@ void Children::launch(Child child, std::uint64_t stream, bool own) {
   const std::lock_guard lock(mutex_);
   child.launch.origin.tail = stream == tail_stream;
   if (stream == tail_stream) {
+    share_.take(bytes_of(child));
     tails_.push_back(std::move(child));
     return;
   }
   Queued queued{std::move(child), {}};
   if (stream != detached_stream) {
-    Stream* const in = find(stream, queued.child.by, own);
-    queued.after = std::exchange(in->in_front, {queue_.size()});
+    Front& in = *find(stream, queued.child.by, own);
+    queued.after = in;
+    assign(in, {{forgotten_ + queue_.size(), queued.child.number()}});
   }
-  for (const std::size_t each : queued.after)
-    queued.child.launch.origin.after.push_back(queue_[each].child.number());
+  for (const Before& each : queued.after) queued.child.launch.origin.after.push_back(each.number);
+  queued.bytes = static_cast<std::uint64_t>(bytes_of(queued.child)) +
+                 queued.after.size() * (sizeof(Before) + sizeof(std::uint64_t));
+  share_.take(static_cast<std::int64_t>(queued.bytes));
   queue_.push_back(std::move(queued));
   ++pending_;
   changed_.notify_one();
@@ -125,40 +173,70 @@ void Children::set_error(const ThreadOfGrid& thread, int code) {
   errors_[thread] = code;
 }
 
+void Children::block_ended(std::uint64_t block) {
+  const std::lock_guard lock(mutex_);
+  const ThreadOfGrid first{block, 0}, beyond{block + 1, 0};
+  errors_.erase(errors_.lower_bound(first), errors_.lower_bound(beyond));
+  const auto end = null_streams_.lower_bound(beyond);
+  for (auto each = null_streams_.lower_bound(first); each != end;) {
+    assign(each->second, {});
+    each = null_streams_.erase(each);
+  }
+}
+
+bool Children::has_ended(std::uint64_t place) const {
+  return place < forgotten_ || queue_[place - forgotten_].ended;
+}
+
 bool Children::ready(const Queued& each) const {
   return !each.begun && std::all_of(each.after.begin(), each.after.end(),
-                                    [this](std::size_t front) { return queue_[front].ended; });
+                                    [this](const Before& front) { return has_ended(front.place); });
+}
+
+void Children::forget_ended() {
+  while (!queue_.empty() && queue_.front().ended) {
+    share_.give(static_cast<std::int64_t>(queue_.front().bytes));
+    queue_.pop_front();
+    ++forgotten_;
+    if (first_ != 0) --first_;
+  }
 }
 
 std::optional<Child> Children::next() {
-  constexpr std::size_t choice = 64;  // picks at random among this many ready launches
+  constexpr std::size_t choice = 64;   // picks at random among this many ready launches
+  constexpr std::size_t reach = 4096;  // that are not further behind the first one
   const std::lock_guard lock(mutex_);
   while (first_ < queue_.size() && queue_[first_].begun) ++first_;
   const std::size_t wanted = timing_.policy == async::Timing::Policy::shuffled ? choice : 1;
   std::vector<std::size_t> may;
-  for (std::size_t i = first_; i < queue_.size() && may.size() < wanted; ++i)
+  for (std::size_t i = first_; i < queue_.size() && may.size() < wanted; ++i) {
+    if (i - first_ >= reach && !may.empty()) break;
     if (ready(queue_[i])) may.push_back(i);
+  }
   if (may.empty()) return std::nullopt;
   const std::size_t chosen = may[random_.below(static_cast<std::uint32_t>(may.size()))];
   Queued& queued = queue_[chosen];
   queued.begun = true;
   --pending_;
   Child child = std::move(queued.child);
-  running_[child.number()] = chosen;
+  running_[child.number()] = forgotten_ + chosen;
   return child;
 }
 
 void Children::ended(std::uint64_t number) {
   const std::lock_guard lock(mutex_);
   const auto found = running_.extract(number);
-  if (!found.empty()) queue_[found.mapped()].ended = true;
+  if (found.empty() || found.mapped() < forgotten_) return;
+  queue_[found.mapped() - forgotten_].ended = true;
+  forget_ended();
 }
 
 void Children::drop() {
   const std::lock_guard lock(mutex_);
   for (Queued& each : queue_) each.begun = each.ended = true;
-  first_ = queue_.size();
+  forget_ended();
   pending_ = 0;
+  for (const Child& each : tails_) share_.give(bytes_of(each));
   tails_.clear();
 }
 
@@ -176,6 +254,7 @@ void Children::close() {
 
 std::vector<Child> Children::tails() {
   const std::lock_guard lock(mutex_);
+  for (const Child& each : tails_) share_.give(bytes_of(each));
   return std::exchange(tails_, {});
 }
 

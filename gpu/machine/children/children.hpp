@@ -36,18 +36,28 @@ struct Child {
 };
 
 // Thread-safe.
+//
+// What it keeps lies in the host's memory, so it counts that: threads may create streams, events
+// and launches as long as there is room. A launch that has ended, and those before it, take none.
 class Children {
  public:
   // Handles of predefined streams.
   static constexpr std::uint64_t null_stream = 0, legacy_stream = 1, thread_stream = 2,
                                  tail_stream = 3, detached_stream = 4;
 
+  // The host's memory that the grids of a process may take for this together, about.
+  static constexpr std::uint64_t most_bytes = 64 << 20;
+
   explicit Children(const async::Timing& timing) : timing_(timing), random_(timing.seed) {}
 
   // --- called by threads
-  // The shape of a kernel launch, stored under the address of its argument buffer.
-  void prepare(std::uint64_t buffer, Launch launch);
-  std::optional<Launch> take_prepared(std::uint64_t buffer);
+  // Whether something more may be created, recorded, waited for, prepared or launched.
+  static bool has_room();
+
+  // An argument buffer by its address, with the shape of its launch if that is known already.
+  void prepare(std::uint64_t buffer, std::optional<Launch> launch);
+  // Forgets the buffer. False: there is no such buffer.
+  bool take_prepared(std::uint64_t buffer, std::optional<Launch>& launch);
   std::vector<std::uint64_t> prepared() const;  // buffers without a launch so far
 
   // Streams and events live as long as the grid: an H200 accepts those that are destroyed already.
@@ -70,6 +80,8 @@ class Children {
   // The last error of a thread, as cudaError. `clear` resets it.
   int error(const ThreadOfGrid& thread, bool clear);
   void set_error(const ThreadOfGrid& thread, int code);
+  // The block's threads have ended, and so have their null streams and errors.
+  void block_ended(std::uint64_t block);
 
   // --- called by the runner
   // The next that may begin. Empty: none may before another has ended or been launched.
@@ -84,16 +96,35 @@ class Children {
   std::vector<Child> tails();
 
  private:
-  struct Stream {
-    std::vector<std::size_t> in_front;  // what its next launch waits for
+  // A launch that another one waits for: its place in the order of all launches, and its number.
+  struct Before {
+    std::uint64_t place, number;
+    auto operator<=>(const Before&) const = default;
   };
+  using Front = std::vector<Before>;  // in order, each once
   struct Queued {
     Child child;
-    std::vector<std::size_t> after;
+    Front after;
+    std::uint64_t bytes = 0;  // counted for it
     bool begun = false, ended = false;
   };
-  Stream* find(std::uint64_t stream, const ThreadOfGrid& by, bool own);
+  // A share of most_bytes.
+  class Share {
+   public:
+    Share() = default;
+    ~Share() { take(-held_); }
+    Share(const Share&) = delete;
+    void take(std::int64_t bytes);
+    void give(std::int64_t bytes) { take(-bytes); }
+
+   private:
+    std::int64_t held_ = 0;
+  };
+  Front* find(std::uint64_t stream, const ThreadOfGrid& by, bool own);
+  void assign(Front& front, Front to);
+  bool has_ended(std::uint64_t place) const;
   bool ready(const Queued& each) const;
+  void forget_ended();
 
   const async::Timing timing_;
   mutable std::mutex mutex_;
@@ -101,15 +132,19 @@ class Children {
   bool closed_ = false;
   async::Random random_;
   std::uint64_t next_handle_ = 0x1000;
-  std::unordered_map<std::uint64_t, Launch> prepared_;
-  std::unordered_map<std::uint64_t, Stream> streams_;
-  std::map<ThreadOfGrid, Stream> null_streams_;  // by block, or by thread for a thread's own
-  std::unordered_map<std::uint64_t, std::vector<std::size_t>> events_;
+  Share share_;
+  std::unordered_map<std::uint64_t, std::optional<Launch>> prepared_;
+  // What the next launch of a stream waits for. Null streams: by block, or by thread for a thread's
+  // own.
+  std::unordered_map<std::uint64_t, Front> streams_;
+  std::map<ThreadOfGrid, Front> null_streams_;
+  std::unordered_map<std::uint64_t, Front> events_;
   std::map<ThreadOfGrid, int> errors_;
-  std::deque<Queued> queue_;
-  std::size_t first_ = 0;  // all entries before it have begun
+  std::deque<Queued> queue_;     // without the first ones, which have ended
+  std::uint64_t forgotten_ = 0;  // how many those are
+  std::size_t first_ = 0;        // all entries of the queue before it have begun
   std::uint64_t pending_ = 0;
-  std::unordered_map<std::uint64_t, std::size_t> running_;  // by number
+  std::unordered_map<std::uint64_t, std::uint64_t> running_;  // places by number
   std::vector<Child> tails_;
 };
 

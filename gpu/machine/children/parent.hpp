@@ -14,8 +14,10 @@ class Parent {
   virtual bool busy() const = 0;
   // The reason that a launch cannot begin, or none.
   virtual FaultKind check(const Launch&) const = 0;
-  // Notifies that something was launched; that threads of the grid only poll memory.
+  // Notifies that something was launched; that a block has ended; that threads of the grid only
+  // poll memory.
   virtual void launched() = 0;
+  virtual void block_ended(std::uint64_t block) = 0;
   virtual void note_polling() = 0;
 };
 

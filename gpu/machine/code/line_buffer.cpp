@@ -4,6 +4,8 @@
 #include <array>
 #include <new>
 
+#include "gpu/host/of_this_thread.hpp"
+
 namespace inflight::machine {
 namespace {
 
@@ -23,19 +25,23 @@ struct Kept {
   };
   std::array<Lines, most + 1> all{};
   std::size_t count = 0;
-  // Other thread-local destructors may still give buffers back after `end` is destroyed.
+  // What else the thread keeps may still give buffers back after its End.
   bool has_end = false, ended = false;
 };
 constinit thread_local Kept kept;
 
+// What a thread keeps mostly gives its buffers back while the thread ends, so the first one may
+// come only then.
 struct End {
   ~End() {
     while (kept.count != 0) ::operator delete(kept.all[--kept.count].at, line);
     kept.ended = true;
   }
-  void expect() { kept.has_end = true; }
 };
-thread_local End end;
+void expect_end() {
+  host::of_this_thread<End>();
+  kept.has_end = true;
+}
 
 }  // namespace
 
@@ -53,7 +59,7 @@ void* take_lines(std::size_t bytes) {
 void give_back_lines(void* lines, std::size_t bytes) {
   Kept& k = kept;
   if (k.ended || bytes > largest || k.count == most) return ::operator delete(lines, line);
-  if (!k.has_end) end.expect();
+  if (!k.has_end) expect_end();
   k.all[k.count++] = {lines, bytes};
 }
 

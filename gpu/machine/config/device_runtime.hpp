@@ -17,8 +17,8 @@ struct NodeUpdate {
   std::uint64_t node = 0;  // its handle in kernels
   Field field = Field::grid;
   Dim3 grid;
-  std::uint64_t offset = 0;  // into its parameters
-  std::vector<std::byte> value;
+  std::uint64_t offset = 0, bytes = 0;  // of its parameters
+  std::vector<std::byte> value;         // for them; empty while it is only checked
   bool enabled = true;
 };
 
@@ -41,10 +41,11 @@ class DeviceRuntime {
   virtual std::vector<std::byte> attributes(const Kernel& kernel) = 0;
   virtual std::optional<int> resident_blocks(const Kernel& kernel, int threads,
                                              std::uint64_t dynamic_shared) = 0;
-  // Launches a graph into one of cudaGraphLaunch's streams; changes nodes of graphs. Return a
-  // cudaError.
+  // Launches a graph into one of cudaGraphLaunch's streams; says whether a node of a graph can be
+  // changed so; changes it. Return a cudaError.
   virtual int launch_graph(std::uint64_t graph, std::uint64_t stream) = 0;
-  virtual int update(const std::vector<NodeUpdate>& updates) = 0;
+  virtual int check(const NodeUpdate& update) = 0;
+  virtual int update(const NodeUpdate& update) = 0;
   // Notifies that threads of the kernel only poll memory.
   virtual void note_polling() = 0;
   // The address of a cudaError's name or description, in memory that kernels can read.

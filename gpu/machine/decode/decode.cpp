@@ -46,9 +46,9 @@ bool reads_held(const Function& function, const Instruction& what) {
 
 // The parser's reason for leaving an instruction undecoded.
 std::string why_unknown(const ptx::Function& function, std::uint32_t index) {
-  for (const auto& r : function.refusals)
-    if (r.instruction == index) return r.reason;
-  return "unknown instruction";
+  const auto& all = function.refusals;  // in the order of the instructions
+  const auto found = std::ranges::lower_bound(all, index, {}, &ptx::Refusal::instruction);
+  return found != all.end() && found->instruction == index ? found->reason : "unknown instruction";
 }
 
 // Why a call does not match its callee, which may be in another module; empty if it does.
@@ -81,11 +81,16 @@ Decoder::Decoder(const Program& program, Program::FunctionRef ref, const Functio
       module_(*description.module),
       function_(*description.text) {}
 
-void Decoder::run() {
+void Decoder::run(const Patience& patience) {
+  constexpr std::uint32_t between_looks = 1 << 12;  // instructions
   builder_.code->block_start.assign(flow_.blocks.size(), Code::none);
   builder_.code->own_ops.assign(builder_.description.body.size(), Code::none);
-  for (std::size_t i = 0; i < flow_.order.size(); ++i)
+  std::uint32_t since = 0;
+  for (std::size_t i = 0; i < flow_.order.size(); ++i) {
+    const BasicBlock& next = flow_.blocks[flow_.order[i]];
+    if ((since += next.last - next.first + 1) >= between_looks) patience.look(), since = 0;
     block(flow_.order[i], i + 1 < flow_.order.size() ? flow_.order[i + 1] : no_block);
+  }
   patch();
   builder_.finish();
 }
@@ -282,13 +287,16 @@ void Decoder::branch_table(const ptx::Instruction& in, Lowering& lo) {
     return builder_.refuse(in, "brx.idx takes an index and a .branchtargets label");
   const Ref a = lo.source(operands[0], ptx::Type::u32);
   if (a == no_ref) return;
-  const auto table = static_cast<std::uint32_t>(builder_.code->branch_tables.size());
-  const auto& entries = function_.tables[operands[1].index].entries;
-  builder_.code->branch_tables.emplace_back(entries.size());
-  for (std::uint32_t i = 0; i < entries.size(); ++i)
-    table_fixups_.push_back({table, i, flow_.block_of[entries[i]]});
+  const auto next = static_cast<std::uint32_t>(builder_.code->branch_tables.size());
+  const auto [known, fresh] = tables_.try_emplace(operands[1].index, next);
+  if (fresh) {
+    const auto& entries = function_.tables[operands[1].index].entries;
+    builder_.code->branch_tables.emplace_back(entries.size());
+    for (std::uint32_t i = 0; i < entries.size(); ++i)
+      table_fixups_.push_back({next, i, flow_.block_of[entries[i]]});
+  }
   Op& op = builder_.emit(&run_branch_table);
-  op.a = a, op.extra = table;
+  op.a = a, op.extra = known->second;
 }
 
 void Decoder::call(const ptx::Instruction& in, Lowering& lo) {

@@ -2,10 +2,12 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "gpu/machine/decode/counting.hpp"
+#include "gpu/machine/instruction/patience.hpp"
 #include "gpu/machine/lowering/code_builder.hpp"
 #include "gpu/machine/lowering/lowering.hpp"
 
@@ -16,7 +18,7 @@ class Decoder {
  public:
   Decoder(const Program& program, Program::FunctionRef ref, const Function& description,
           CodeForm form);
-  void run();
+  void run(const Patience& patience);
   // The results: the code, and every reason why the function cannot begin.
   std::unique_ptr<Code> take_code() { return std::move(builder_.code); }
   std::vector<std::string> take_errors() { return std::move(builder_.errors); }
@@ -49,6 +51,7 @@ class Decoder {
     std::uint32_t table, entry, block;
   };
   std::vector<TableFixup> table_fixups_;
+  std::unordered_map<std::uint32_t, std::uint32_t> tables_;  // the code's, by those of the text
 };
 
 }  // namespace inflight::machine

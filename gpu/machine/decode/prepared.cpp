@@ -25,12 +25,12 @@ Prepared::Ready* Prepared::ready(CodeForm form) {
 
 // Describing runs outside the lock. Of two threads that describe the same function at once, the
 // first to finish is kept.
-const Function& Prepared::function(Program::FunctionRef ref) {
+const Function& Prepared::function(Program::FunctionRef ref, const Patience& patience) {
   std::atomic<const Function*>& known = functions_[program_.function_index(ref)];
   if (const Function* const description = known.load(std::memory_order_acquire))
     return *description;
   const ptx::Module& module = *program_.modules()[ref.module];
-  auto made = describe(module, module.functions[ref.function]);
+  auto made = describe(module, module.functions[ref.function], patience);
   const std::lock_guard lock(mutex_);
   if (const Function* const first = known.load(std::memory_order_relaxed)) return *first;
   known.store(made.get(), std::memory_order_release);
@@ -38,7 +38,8 @@ const Function& Prepared::function(Program::FunctionRef ref) {
 }
 
 // Decodes outside the lock, in the same way.
-const Prepared::Decoded& Prepared::decoded(Program::FunctionRef ref, CodeForm form) {
+const Prepared::Decoded& Prepared::decoded(Program::FunctionRef ref, CodeForm form,
+                                           const Patience& patience) {
   const std::uint64_t key =
       std::uint64_t{program_.function_index(ref)} * CodeForm::count + form.number();
   {
@@ -48,8 +49,8 @@ const Prepared::Decoded& Prepared::decoded(Program::FunctionRef ref, CodeForm fo
   Decoded made;
   const ptx::Function& text = program_.modules()[ref.module]->functions[ref.function];
   if (text.has_body) {
-    Decoder decoder(program_, ref, function(ref), form);
-    decoder.run();
+    Decoder decoder(program_, ref, function(ref, patience), form);
+    decoder.run(patience);
     made = {decoder.take_code(), decoder.take_errors()};
     static std::atomic<std::uint64_t> last{0};
     if (made.code) made.code->id = ++last;
@@ -61,10 +62,11 @@ const Prepared::Decoded& Prepared::decoded(Program::FunctionRef ref, CodeForm fo
   return decoded_.try_emplace(key, std::move(made)).first->second;
 }
 
-tl::expected<const Code*, std::string> Prepared::code(Program::FunctionRef ref, CodeForm form) {
+tl::expected<const Code*, std::string> Prepared::code(Program::FunctionRef ref, CodeForm form,
+                                                      const Patience& patience) {
   Ready& ready = this->ready(form)[program_.function_index(ref)];
   if (const Code* code = ready.load(std::memory_order_acquire)) return code;
-  const Decoded& made = decoded(ref, form);
+  const Decoded& made = decoded(ref, form, patience);
   if (!made.errors.empty()) return tl::unexpected(made.errors.front());
   ready.store(made.code.get(), std::memory_order_release);
   return made.code.get();

@@ -10,6 +10,7 @@
 
 #include "gpu/machine/code/code.hpp"
 #include "gpu/machine/instruction/function.hpp"
+#include "gpu/machine/instruction/patience.hpp"
 #include "gpu/machine/link/program.hpp"
 
 namespace inflight::machine {
@@ -20,9 +21,11 @@ class Prepared : public Program::Extension {
   explicit Prepared(const Program& program);
 
   // The description of a function that has a body.
-  const Function& function(Program::FunctionRef ref);
-  // The decoded function, or a sentence saying why it cannot run.
-  tl::expected<const Code*, std::string> code(Program::FunctionRef ref, CodeForm form);
+  const Function& function(Program::FunctionRef ref, const Patience& patience = {});
+  // The decoded function, or a sentence saying why it cannot run. These throw Unwanted if the
+  // patience is over before they are done.
+  tl::expected<const Code*, std::string> code(Program::FunctionRef ref, CodeForm form,
+                                              const Patience& patience = {});
   // The result of decoding a function for one form of launch.
   struct Decoded {
     // Null: the function has no body. It has refusals, the instructions at which a kernel would
@@ -32,7 +35,7 @@ class Prepared : public Program::Extension {
     // must not run.
     std::vector<std::string> errors;
   };
-  const Decoded& decoded(Program::FunctionRef ref, CodeForm form);
+  const Decoded& decoded(Program::FunctionRef ref, CodeForm form, const Patience& patience = {});
 
  private:
   // Code that can run, by function index.

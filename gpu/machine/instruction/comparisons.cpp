@@ -86,8 +86,8 @@ class Comparisons {
 
   bool is_live_behind(const BasicBlock& block, std::uint32_t reg) {
     if (std::ranges::find(f_.text->returns, reg) != f_.text->returns.end()) return true;
-    if (!uses_) uses_.emplace(f_);
-    const auto live = uses_->live_blocks(reg, most_blocks);
+    if (!uses_) uses_.emplace(f_, most_blocks);
+    const auto& live = uses_->live_blocks(reg);
     return !live || std::ranges::any_of(block.successors,
                                         [&](std::uint32_t next) { return has(*live, next); });
   }

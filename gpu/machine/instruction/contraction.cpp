@@ -5,6 +5,8 @@
 #include <array>
 #include <optional>
 
+#include "gpu/machine/instruction/effort.hpp"
+
 namespace inflight::machine {
 namespace {
 
@@ -52,6 +54,7 @@ class Contractions {
  public:
   explicit Contractions(Function& function)
       : f_(function),
+        effort_(function),
         text_(*function.text),
         holds_(text_.registers.size()),
         version_(text_.registers.size()),
@@ -319,12 +322,14 @@ class Contractions {
     }
     return Fate::left;
   }
-  // Whether something after the stretch reads the register's value.
-  bool lives_on(std::uint32_t reg) const {
+  // Whether something after the stretch reads the register's value, or that is too much to find
+  // out.
+  bool lives_on(std::uint32_t reg) {
     if (reg < text_.returns.size()) return true;
     if (read_in_[reg] == none) return false;
     if (read_in_[reg] == stretch_) return exposed_in_[reg] == stretch_;
     const Stretch& here = stretches_[stretch_];
+    if (!effort_.spend(f_.flow.blocks.size() / 64)) return true;
     const Fate first = fate(reg, here.next, f_.flow.blocks[here.block].last);
     if (first != Fate::left) return first == Fate::read;
     std::vector<bool> seen(f_.flow.blocks.size());
@@ -335,6 +340,7 @@ class Contractions {
       for (std::uint32_t s : f_.flow.blocks[b].successors) {
         if (seen[s]) continue;
         seen[s] = true;
+        if (!effort_.spend(f_.flow.blocks[s].last - f_.flow.blocks[s].first + 1)) return true;
         const Fate there = fate(reg, f_.flow.blocks[s].first, f_.flow.blocks[s].last);
         if (there == Fate::read) return true;
         if (there == Fate::left) work.push_back(s);
@@ -358,6 +364,7 @@ class Contractions {
   }
 
   Function& f_;
+  Effort effort_;
   const ptx::Function& text_;
   std::vector<Held> holds_;             // by register
   std::vector<std::uint32_t> version_;  // by register: how often it was written

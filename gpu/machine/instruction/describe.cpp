@@ -41,7 +41,7 @@ class Describer {
     out_->text = &text;
   }
 
-  std::unique_ptr<const Function> run() {
+  std::unique_ptr<const Function> run(const Patience& patience) {
     for (const ptx::Instruction& in : text_.body) instruction(in);
     // The vectors have their final places now.
     for (std::size_t i = 0; i < places_.size(); ++i) {
@@ -54,15 +54,13 @@ class Describer {
     }
     find_unread_elements();
     find_held_registers(*out_);
+    patience.look();
     out_->flow = analyse(text_);
-    find_peeks(*out_);
-    find_drops(*out_);
-    find_spins(*out_);
-    find_comparisons(*out_);
-    find_contractions(*out_);
-    find_lifetimes(*out_);
-    find_phases(*out_);
-    find_endless_blocks(*out_);
+    for (auto* const find : {find_peeks, find_drops, find_spins, find_comparisons,
+                             find_contractions, find_lifetimes, find_phases, find_endless_blocks}) {
+      patience.look();
+      find(*out_);
+    }
     return std::move(out_);
   }
 
@@ -315,8 +313,9 @@ Effect effect_of(const ptx::Instruction& in) {
   return effect;
 }
 
-std::unique_ptr<const Function> describe(const ptx::Module& module, const ptx::Function& function) {
-  return Describer(module, function).run();
+std::unique_ptr<const Function> describe(const ptx::Module& module, const ptx::Function& function,
+                                         const Patience& patience) {
+  return Describer(module, function).run(patience);
 }
 
 }  // namespace inflight::machine

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
+#include "gpu/machine/instruction/effort.hpp"
 #include "gpu/machine/instruction/observed_access.hpp"
 #include "gpu/machine/instruction/register_uses.hpp"
 
@@ -33,7 +35,7 @@ bool reads(const Instruction& in, const Registers& registers) {
 
 class Drops {
  public:
-  explicit Drops(Function& function) : f_(function) {}
+  explicit Drops(Function& function) : f_(function), effort_(function) {}
 
   void find() {
     for (const std::uint32_t b : f_.flow.order)
@@ -75,7 +77,7 @@ class Drops {
   }
 
   RegisterUses& uses() {
-    if (!uses_) uses_.emplace(f_);
+    if (!uses_) uses_.emplace(f_, most_blocks * 4);
     return *uses_;
   }
   bool is_rewritten(std::uint32_t reg) { return uses().writers(reg).size() > 1; }
@@ -92,9 +94,9 @@ class Drops {
         in.writes.size() != 1)
       return false;
     const auto readers = uses().readers(in.writes[0].reg);
-    return !readers.empty() && std::ranges::all_of(readers, [&](std::uint32_t i) {
-      return compares_with_zero(*f_.text, f_.body[i]);
-    });
+    return !readers.empty() && effort_.spend(readers.size()) &&
+           std::ranges::all_of(
+               readers, [&](std::uint32_t i) { return compares_with_zero(*f_.text, f_.body[i]); });
   }
 
   Here here(std::uint32_t b, std::uint32_t load) {
@@ -169,12 +171,13 @@ class Drops {
     Beyond to;
     Registers used_at;
     for (std::size_t k = 0; k < always.size(); ++k) {
-      if (always.size() > most_registers) return std::nullopt;
+      if (always.size() > most_registers || !effort_.spend(uses().readers(always[k]).size()))
+        return std::nullopt;
       for (const std::uint32_t i : uses().readers(always[k])) {
         const Instruction& in = f_.body[i];
         if (is_seen(i)) continue;
         if (in.guard && has(always, in.guard.reg)) {
-          add(used_at, i);
+          used_at.push_back(i);
         } else if (in.guard) {
           continue;
         } else if (decides(in, always)) {
@@ -182,7 +185,7 @@ class Drops {
         } else if (!computes_alone(in) || std::ranges::any_of(in.writes, [&](auto& use) {
                      return is_rewritten(use.reg);
                    })) {
-          add(used_at, i);
+          used_at.push_back(i);
         } else {
           for (const RegisterUse& use : in.writes) add(always, use.reg);
         }
@@ -190,7 +193,8 @@ class Drops {
     }
     if (!h.decided && !to.decided) return std::nullopt;
     for (std::size_t k = 0; k < all.size(); ++k) {
-      if (all.size() > most_registers) return std::nullopt;
+      if (all.size() > most_registers || !effort_.spend(uses().readers(all[k]).size()))
+        return std::nullopt;
       for (const std::uint32_t i : uses().readers(all[k]))
         if (!is_seen(i) && computes_alone(f_.body[i]))
           for (const RegisterUse& use : f_.body[i].writes) add(all, use.reg);
@@ -205,7 +209,7 @@ class Drops {
                    std::vector<std::uint32_t>& blocks) {
     Registers live;
     for (const std::uint32_t reg : registers) {
-      const auto found = uses().live_blocks(reg, most_blocks * 4);
+      const auto& found = uses().live_blocks(reg);
       if (!found) return false;
       for (const std::uint32_t each : *found) add(live, each);
     }
@@ -228,17 +232,17 @@ class Drops {
   // Whether every way from the end of `b` leads through one of the instructions.
   bool is_used(std::uint32_t b, const std::vector<std::uint32_t>& blocks,
                const Registers& instructions) {
-    Registers through;
-    for (const std::uint32_t i : instructions) add(through, uses().block_of(i));
+    std::set<std::uint32_t> through;
+    for (const std::uint32_t i : instructions) through.insert(uses().block_of(i));
     const auto leads = [&](std::uint32_t block) {
       const auto& next = f_.flow.blocks[block].successors;
       return !next.empty() &&
-             std::ranges::all_of(next, [&](std::uint32_t each) { return has(through, each); });
+             std::ranges::all_of(next, [&](std::uint32_t each) { return through.contains(each); });
     };
     for (bool more = true; more;) {
       more = false;
       for (auto at = blocks.rbegin(); at != blocks.rend(); ++at)
-        if (!has(through, *at) && leads(*at)) through.push_back(*at), more = true;
+        if (!through.contains(*at) && leads(*at)) through.insert(*at), more = true;
     }
     return leads(b);
   }
@@ -247,6 +251,7 @@ class Drops {
   bool is_live(std::uint32_t reg, std::uint32_t block) {
     if (used_.empty()) find_users();
     if (used_[reg] != several) return false;
+    if (!effort_.spend(f_.flow.blocks.size() / 64)) return true;
     std::vector<bool> seen(f_.flow.blocks.size());
     Registers open{block};
     seen[block] = true;
@@ -254,6 +259,7 @@ class Drops {
       const std::uint32_t at = open.back();
       open.pop_back();
       bool written = false;
+      if (!effort_.spend(f_.flow.blocks[at].last - f_.flow.blocks[at].first + 1)) return true;
       for (std::uint32_t i = f_.flow.blocks[at].first; !written && i < f_.flow.blocks[at].last;
            ++i) {
         const Instruction& in = f_.body[i];
@@ -291,6 +297,7 @@ class Drops {
 
   static constexpr std::uint32_t nowhere = ~0u, several = nowhere - 1;
   Function& f_;
+  Effort effort_;
   std::optional<RegisterUses> uses_;
   Registers used_;
 };

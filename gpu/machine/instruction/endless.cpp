@@ -22,7 +22,8 @@ void find_endless_blocks(Function& function) {
   std::vector<bool>& endless = function.computes_forever;
   endless.assign(blocks.size(), false);
   for (std::size_t b = 0; b < blocks.size(); ++b)
-    endless[b] = !blocks[b].successors.empty() && only_computes(function, blocks[b]);
+    endless[b] = !blocks[b].successors.empty() && blocks[b].first != blocks[b].last &&
+                 only_computes(function, blocks[b]);
   // A block from which another one is reached has an end, and so have those before it.
   std::vector<std::size_t> ended;
   for (std::size_t b = 0; b < blocks.size(); ++b)

@@ -116,6 +116,38 @@ bool is_branch_table(const ptx::Function& function, const ptx::Operand& o) {
          function.tables[o.index].kind == ptx::Table::Kind::branches;
 }
 
+namespace {
+
+constexpr std::uint32_t none = ~0u, no_table = none;
+
+// The .branchtargets list of a jump, or no_table.
+std::uint32_t branch_table_of(const ptx::Function& function, const ptx::Instruction& in) {
+  if (facts(in.opcode).control != Control::branch_table) return no_table;
+  const auto operands = function.operands(in);
+  return operands.size() > 1 && is_branch_table(function, operands[1]) ? operands[1].index
+                                                                       : no_table;
+}
+
+// Adds a block without instructions for each list that several jumps use. Returns them by list.
+std::vector<std::uint32_t> add_hubs(const ptx::Function& function, Flow& flow) {
+  std::vector<std::uint32_t> hub(function.tables.size(), none), jumps(function.tables.size(), 0);
+  for (const ptx::Instruction& in : function.body)
+    if (const std::uint32_t table = branch_table_of(function, in); table != no_table)
+      ++jumps[table];
+  const auto end = static_cast<std::uint32_t>(function.body.size());
+  for (std::uint32_t table = 0; table < hub.size(); ++table) {
+    const auto& entries = function.tables[table].entries;
+    if (jumps[table] < 2 || entries.empty()) continue;
+    hub[table] = static_cast<std::uint32_t>(flow.blocks.size());
+    flow.blocks.push_back({end, end, {}, {}, false});
+    for (const std::uint32_t label : entries)
+      flow.blocks.back().successors.push_back(flow.block_of[label]);
+  }
+  return hub;
+}
+
+}  // namespace
+
 Flow analyse(const ptx::Function& function) {
   Flow flow;
   const auto& body = function.body;
@@ -135,10 +167,12 @@ Flow analyse(const ptx::Function& function) {
   // The end of the text, and labels there, are an empty block: an implicit ret.
   flow.blocks.push_back({size, size, {}, {}, false});
   block_at[size] = static_cast<std::uint32_t>(flow.blocks.size()) - 1;
+  const std::size_t end_block = flow.blocks.size();
   for (const auto& label : function.labels)
     flow.block_of.push_back(block_at[std::min(label.instruction, size)]);
 
-  for (std::uint32_t b = 0; b + 1 < flow.blocks.size(); ++b) {
+  const std::vector<std::uint32_t> hub = add_hubs(function, flow);
+  for (std::uint32_t b = 0; b + 1 < end_block; ++b) {
     auto& block = flow.blocks[b];
     const auto& end = body[block.last - 1];
     const auto operands = function.operands(end);
@@ -147,10 +181,12 @@ Flow analyse(const ptx::Function& function) {
     if (control == Control::branch && !operands.empty() &&
         operands[0].kind == ptx::Operand::Kind::label) {
       block.successors.push_back(flow.block_of[operands[0].index]);
-    } else if (control == Control::branch_table && operands.size() > 1 &&
-               is_branch_table(function, operands[1])) {
-      for (std::uint32_t l : function.tables[operands[1].index].entries)
-        block.successors.push_back(flow.block_of[l]);
+    } else if (const std::uint32_t table = branch_table_of(function, end); table != no_table) {
+      if (hub[table] != none)
+        block.successors.push_back(hub[table]);
+      else
+        for (std::uint32_t l : function.tables[table].entries)
+          block.successors.push_back(flow.block_of[l]);
     }
     block.falls_through = falls;
     if (falls) block.successors.push_back(b + 1);

@@ -20,7 +20,10 @@ struct BasicBlock {
 };
 
 struct Flow {
-  std::vector<BasicBlock> blocks;       // in source order
+  // In source order. Behind them, a block without instructions for each list of labels that several
+  // jumps use: it succeeds those jumps, and the labels' blocks succeed it. So there are no more
+  // edges than jumps and labels.
+  std::vector<BasicBlock> blocks;
   std::vector<std::uint32_t> order;     // layout order, reachable blocks only
   std::vector<std::uint32_t> block_of;  // label id → block
 };

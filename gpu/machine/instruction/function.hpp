@@ -8,6 +8,7 @@
 
 #include "gpu/machine/instruction/flow.hpp"
 #include "gpu/machine/instruction/instruction.hpp"
+#include "gpu/machine/instruction/patience.hpp"
 
 namespace inflight::machine {
 
@@ -67,7 +68,9 @@ struct Function {
   std::vector<bool> computes_forever;  // by basic block (endless.hpp)
 };
 
-// Describes `function` of `module`. Both must outlive the description.
-std::unique_ptr<const Function> describe(const ptx::Module& module, const ptx::Function& function);
+// Describes `function` of `module`. Both must outlive the description. Throws Unwanted if the
+// patience is over before.
+std::unique_ptr<const Function> describe(const ptx::Module& module, const ptx::Function& function,
+                                         const Patience& patience = {});
 
 }  // namespace inflight::machine

@@ -12,8 +12,17 @@ struct Occurrence {
   auto operator<=>(const Occurrence&) const = default;
 };
 
-// The registers whose values may still be read after each block.
-using LiveOut = std::vector<std::vector<std::uint32_t>>;
+// Steps from a block to one before it, with one register. Later registers are taken to live
+// everywhere.
+constexpr std::uint64_t most_steps = 1 << 28;
+
+// The registers whose values may still be read after a block: those that occur in it, and the sum
+// of the words of the others.
+struct Behind {
+  std::vector<std::uint32_t> own;
+  std::uint32_t others = 0;
+};
+using LiveOut = std::vector<Behind>;  // by block
 
 // Calls visit(register, writes) for each register that the instruction reads, then for each that it
 // writes. A guarded instruction keeps the old value in some lanes, so it also reads what it writes.
@@ -25,7 +34,9 @@ void each_register(const Instruction& in, Visit visit) {
   for (const RegisterUse& use : in.writes) visit(use.reg, true);
 }
 
-std::vector<Lifetime> lifetimes(const Function& function, LiveOut& live_out) {
+// `words`: of each register.
+std::vector<Lifetime> lifetimes(const Function& function, LiveOut& live_out,
+                                const std::vector<std::uint32_t>& words) {
   const Flow& flow = function.flow;
   std::vector<Lifetime> intervals(function.text->registers.size());
   const auto blocks = flow.blocks.size();
@@ -58,27 +69,41 @@ std::vector<Lifetime> lifetimes(const Function& function, LiveOut& live_out) {
   std::sort(exposed.begin(), exposed.end());
   std::sort(defined.begin(), defined.end());
 
-  std::vector<std::uint32_t> visited(blocks, ~0u), defines(blocks, ~0u), work;
+  std::vector<std::uint32_t> visited(blocks, ~0u), defines(blocks, ~0u), occurs(blocks, ~0u),
+      behind(blocks, ~0u), work;
+  std::uint64_t steps = 0;
   live_out.assign(blocks, {});
   auto next_definition = defined.begin();
   for (auto e = exposed.begin(); e != exposed.end();) {
     const std::uint32_t r = e->reg;
     while (next_definition != defined.end() && next_definition->reg < r) ++next_definition;
     for (; next_definition != defined.end() && next_definition->reg == r; ++next_definition)
-      defines[next_definition->block] = r;
+      defines[next_definition->block] = occurs[next_definition->block] = r;
     work.clear();
     for (; e != exposed.end() && e->reg == r; ++e) {
-      visited[e->block] = r;
+      visited[e->block] = occurs[e->block] = r;
       work.push_back(e->block);
+    }
+    if (steps > most_steps) {  // it may live anywhere
+      intervals[r].extend(0);
+      intervals[r].extend(position);
+      continue;
     }
     while (!work.empty()) {
       const std::uint32_t b = work.back();
       work.pop_back();
+      steps += 1 + flow.blocks[b].predecessors.size();
       intervals[r].extend(begin[b]);
       for (std::uint32_t p : flow.blocks[b].predecessors) {
         if (begin[p] == ~0u) continue;  // unreachable
         intervals[r].extend(end[p]);
-        if (live_out[p].empty() || live_out[p].back() != r) live_out[p].push_back(r);
+        if (behind[p] != r) {
+          behind[p] = r;
+          if (occurs[p] == r)
+            live_out[p].own.push_back(r);
+          else
+            live_out[p].others += words[r];
+        }
         if (defines[p] == r || visited[p] == r) continue;
         visited[p] = r;
         work.push_back(p);
@@ -98,14 +123,18 @@ std::uint32_t most_live(const Function& function, const LiveOut& live_out,
                         const std::vector<std::uint32_t>& words) {
   std::uint32_t most = 0;
   std::vector<bool> live(words.size());
+  std::vector<std::uint32_t> touched;
   for (std::uint32_t b : function.flow.order) {
-    std::fill(live.begin(), live.end(), false);
-    std::uint32_t sum = 0;
+    for (const std::uint32_t r : touched) live[r] = false;
+    touched.clear();
+    std::uint32_t sum = live_out[b].others;
     const auto set = [&](std::uint32_t r, bool now) {
-      if (live[r] != now) sum = now ? sum + words[r] : sum - words[r];
+      if (live[r] == now) return;
+      sum = now ? sum + words[r] : sum - words[r];
       live[r] = now;
+      touched.push_back(r);
     };
-    for (const std::uint32_t r : live_out[b]) set(r, true);
+    for (const std::uint32_t r : live_out[b].own) set(r, true);
     const auto& block = function.flow.blocks[b];
     for (std::uint32_t i = block.last; i-- > block.first;) {
       const Instruction& in = function.body[i];
@@ -124,10 +153,9 @@ std::uint32_t most_live(const Function& function, const LiveOut& live_out,
 
 void find_lifetimes(Function& function) {
   LiveOut live_out;
-  function.lifetimes = lifetimes(function, live_out);
-  std::vector<std::uint32_t> words(function.lifetimes.size());
-  for (std::size_t r = 0; r < words.size(); ++r)
-    if (function.lifetimes[r].lives()) words[r] = words_of(function.text->registers[r].type);
+  std::vector<std::uint32_t> words;
+  for (const auto& reg : function.text->registers) words.push_back(words_of(reg.type));
+  function.lifetimes = lifetimes(function, live_out, words);
   function.live_words = most_live(function, live_out, words);
 }
 

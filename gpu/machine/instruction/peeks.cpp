@@ -7,6 +7,9 @@
 #include <set>
 #include <vector>
 
+#include "gpu/machine/instruction/effort.hpp"
+#include "gpu/machine/instruction/register_uses.hpp"
+
 namespace inflight::machine {
 namespace {
 
@@ -24,7 +27,8 @@ struct Place {
 
 class Peeks {
  public:
-  explicit Peeks(Function& function) : f_(function), writer_(f_.text->registers.size(), none) {
+  explicit Peeks(Function& function)
+      : f_(function), effort_(function), writer_(f_.text->registers.size(), none) {
     for (std::uint32_t i = 0; i < f_.body.size(); ++i)
       for (const RegisterUse& use : f_.body[i].writes)
         writer_[use.reg] = writer_[use.reg] == none ? i : several;
@@ -85,20 +89,23 @@ class Peeks {
     return writer_[place.index] == several ? whole : place;
   }
 
-  // By register: whether its value may depend on what instruction `load` loads.
-  std::vector<bool> dependents(std::uint32_t load) const {
+  // By register: whether its value may depend on what instruction `load` loads. None: that is too
+  // much to find out.
+  std::optional<std::vector<bool>> dependents(std::uint32_t load) {
+    if (!uses_) uses_.emplace(f_, 0);
+    if (!effort_.spend(writer_.size() / 64)) return std::nullopt;
     std::vector<bool> depends(writer_.size());
+    std::vector<std::uint32_t> open;
     const auto add = [&](const Instruction& in) {
-      bool more = false;
       for (const RegisterUse& use : in.writes)
-        if (!depends[use.reg]) depends[use.reg] = more = true;
-      return more;
+        if (!depends[use.reg]) depends[use.reg] = true, open.push_back(use.reg);
     };
     add(f_.body[load]);
-    for (bool more = true; more;) {
-      more = false;
-      for (const Instruction& in : f_.body)
-        if (reads(in, depends)) more |= add(in);
+    while (!open.empty()) {
+      const auto readers = uses_->readers(open.back());
+      open.pop_back();
+      if (!effort_.spend(readers.size())) return std::nullopt;
+      for (const std::uint32_t i : readers) add(f_.body[i]);
     }
     return depends;
   }
@@ -124,12 +131,18 @@ class Peeks {
 
   // Follows control from behind instruction `load` of block `b` to an update that depends on what
   // was loaded, or that a branch which does so leads to.
-  bool peeks(std::uint32_t b, std::uint32_t load, const Place& place) const {
-    const std::vector<bool> depends = dependents(load);
+  bool peeks(std::uint32_t b, std::uint32_t load, const Place& place) {
+    const auto found_dependents = dependents(load);
+    if (!found_dependents) return false;
+    const std::vector<bool>& depends = *found_dependents;
     std::vector<bool> seen(f_.flow.blocks.size());
     std::vector<std::uint32_t> open;
     bool decided = false;
     const auto follow = [&](std::uint32_t block, std::uint32_t from) {
+      if (!effort_.spend(f_.flow.blocks[block].last - from + 1)) {
+        open.clear();
+        return false;
+      }
       for (std::uint32_t i = from; i < f_.flow.blocks[block].last; ++i) {
         const Instruction& in = f_.body[i];
         const bool dependent = reads(in, depends);
@@ -152,6 +165,8 @@ class Peeks {
   }
 
   Function& f_;
+  Effort effort_;
+  std::optional<RegisterUses> uses_;
   std::vector<std::uint32_t> writer_;  // by register: its only writer
   std::set<Place> updated_;            // by atomics
 };

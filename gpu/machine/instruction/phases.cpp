@@ -106,16 +106,20 @@ void find_phases(Function& function) {
   std::vector<State> before(flow.blocks.size(), 0);
   if (!function.text->entry && !flow.order.empty())
     before[flow.order.front()] = accesses | released;
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const std::uint32_t id : flow.order) {
-      Walk walk(before[id]);
-      for (std::uint32_t i = flow.blocks[id].first; i < flow.blocks[id].last; ++i)
-        walk.pass(function.body[i], i);
-      for (const std::uint32_t next : flow.blocks[id].successors) {
-        changed |= (walk.state() & ~before[next]) != 0;
-        before[next] |= walk.state();
-      }
+  std::vector<std::uint32_t> open(flow.order.rbegin(), flow.order.rend());  // the next at the back
+  std::vector<bool> is_open(flow.blocks.size(), false);
+  for (const std::uint32_t id : open) is_open[id] = true;
+  while (!open.empty()) {
+    const std::uint32_t id = open.back();
+    open.pop_back();
+    is_open[id] = false;
+    Walk walk(before[id]);
+    for (std::uint32_t i = flow.blocks[id].first; i < flow.blocks[id].last; ++i)
+      walk.pass(function.body[i], i);
+    for (const std::uint32_t next : flow.blocks[id].successors) {
+      if ((walk.state() & ~before[next]) == 0) continue;
+      before[next] |= walk.state();
+      if (!is_open[next]) is_open[next] = true, open.push_back(next);
     }
   }
   function.begins_phase.assign(function.body.size(), false);

@@ -5,8 +5,9 @@
 
 namespace inflight::machine {
 
-RegisterUses::RegisterUses(const Function& function)
+RegisterUses::RegisterUses(const Function& function, std::size_t most_blocks)
     : f_(function),
+      most_blocks_(most_blocks),
       reads_(lists(false)),
       writes_(lists(true)),
       position_(function.flow.blocks.size(), ~0u) {
@@ -36,24 +37,30 @@ std::uint32_t RegisterUses::block_of(std::uint32_t instruction) const {
 
 // In all lanes, by an instruction of the block that comes before `before`.
 bool RegisterUses::is_written(std::uint32_t reg, std::uint32_t block, std::uint32_t before) const {
-  return std::ranges::any_of(writers(reg), [&](std::uint32_t i) {
-    return i >= f_.flow.blocks[block].first && i < before && !f_.body[i].guard;
-  });
+  const auto all = writers(reg);
+  for (auto i = std::ranges::lower_bound(all, f_.flow.blocks[block].first);
+       i != all.end() && *i < before; ++i)
+    if (!f_.body[*i].guard) return true;
+  return false;
 }
 
-std::optional<std::vector<std::uint32_t>> RegisterUses::live_blocks(std::uint32_t reg,
-                                                                    std::size_t most) const {
+const RegisterUses::Blocks& RegisterUses::live_blocks(std::uint32_t reg) {
+  const auto [known, fresh] = live_.try_emplace(reg);
+  if (fresh) known->second = find_live(reg);
+  return known->second;
+}
+
+RegisterUses::Blocks RegisterUses::find_live(std::uint32_t reg) const {
   std::vector<std::uint32_t> found;
   const auto add = [&](std::uint32_t block) {
     if (std::ranges::find(found, block) == found.end()) found.push_back(block);
+    return found.size() <= most_blocks_;
   };
   for (const std::uint32_t i : readers(reg))
-    if (const std::uint32_t b = block_of(i); !is_written(reg, b, i)) add(b);
-  for (std::size_t k = 0; k < found.size(); ++k) {
-    if (found.size() > most) return std::nullopt;
+    if (const std::uint32_t b = block_of(i); !is_written(reg, b, i) && !add(b)) return std::nullopt;
+  for (std::size_t k = 0; k < found.size(); ++k)
     for (const std::uint32_t p : f_.flow.blocks[found[k]].predecessors)
-      if (!is_written(reg, p, f_.flow.blocks[p].last)) add(p);
-  }
+      if (!is_written(reg, p, f_.flow.blocks[p].last) && !add(p)) return std::nullopt;
   return found;
 }
 

@@ -5,6 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "gpu/machine/instruction/effort.hpp"
+
 namespace inflight::machine {
 namespace {
 
@@ -15,7 +17,7 @@ using Registers = std::vector<bool>;  // by register
 
 class Spins {
  public:
-  explicit Spins(Function& function) : f_(function) {}
+  explicit Spins(Function& function) : f_(function), effort_(function) {}
 
   void find() {
     // Compilers put a first attempt before the loop, so one may lead to another.
@@ -54,6 +56,7 @@ class Spins {
   }
 
   bool spins(std::uint32_t b, std::uint32_t atomic) {
+    if (!effort_.spend(f_.text->registers.size() / 16)) return false;
     const auto decision = decided(b, atomic);
     if (!decision) return false;
     const BasicBlock& block = f_.flow.blocks[decision->block];
@@ -131,6 +134,7 @@ class Spins {
       const std::uint32_t at = open.back();
       open.pop_back();
       const BasicBlock& block = f_.flow.blocks[at];
+      if (!effort_.spend(block.last - block.first + 1)) return std::nullopt;
       std::uint32_t i = block.first;
       for (; i < block.last; ++i) {
         const Instruction& in = f_.body[i];
@@ -179,7 +183,7 @@ class Spins {
   // The register has the same value in every turn of a loop that writes the registers of `written`.
   bool is_constant(std::uint32_t reg, const Registers& written, int steps) {
     if (!written[reg]) return true;
-    if (steps == 0) return false;
+    if (steps == 0 || !effort_.spend(1)) return false;
     const std::uint32_t at = writer(reg);
     if (at >= several || f_.body[at].guard || !is_pure(f_.body[at])) return false;
     return std::ranges::all_of(f_.body[at].reads, [&](const RegisterUse& use) {
@@ -199,6 +203,7 @@ class Spins {
   }
 
   Function& f_;
+  Effort effort_;
   std::vector<std::uint32_t> writers_;  // by register
 };
 

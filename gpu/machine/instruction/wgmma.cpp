@@ -3,6 +3,7 @@
 #include "gpu/machine/instruction/wgmma.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace inflight::machine {
 namespace {
@@ -112,12 +113,18 @@ class RegistersInFlight {
   }
   // Marks the targets of moves from accumulators, and of moves from those targets.
   void follow() {
-    for (bool more = true; more;) {
-      more = false;
-      for (const Instruction* in : moves_) {
-        if (!from_written(*in) || written_[target(*in)]) continue;
-        written_[target(*in)] = more = true;
-      }
+    std::unordered_multimap<std::uint32_t, std::uint32_t> targets;  // by source
+    for (const Instruction* in : moves_)
+      if (const Operand& from = operand(*in, 1); from.kind == Operand::Kind::reg)
+        targets.emplace(from.index, target(*in));
+    std::vector<std::uint32_t> open;
+    for (std::uint32_t r = 0; r < written_.size(); ++r)
+      if (written_[r]) open.push_back(r);
+    while (!open.empty()) {
+      const auto [first, last] = targets.equal_range(open.back());
+      open.pop_back();
+      for (auto to = first; to != last; ++to)
+        if (!written_[to->second]) written_[to->second] = true, open.push_back(to->second);
     }
   }
 

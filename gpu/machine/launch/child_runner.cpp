@@ -32,21 +32,32 @@ std::string launched_by(const Child& child) {
                      text_of(index_in(child.parent_block, child.by.thread)));
 }
 
-void report(const Child& child, std::uint64_t stream, check::Listener* listener) {
+bool cancelled(const Launch& launch) { return launch.cancel && launch.cancel->load(); }
+
+// Whether a transfer is to end before it is done. `parent`: the launch whose kernel requested it,
+// or one of its ancestors.
+bool is_over(const Child& child, const Launch& parent, const RunGrid& how) {
+  const std::atomic<bool>* const stop = child.launch.origin.stop;
+  return cancelled(parent) || (stop && stop->load()) || how.out_of_time();
+}
+
+void report(const Child& child, const Launch& parent, const RunGrid& how) {
+  constexpr std::uint64_t between = 256;  // slices between two looks
   const Transfer& t = child.transfer;
   const LaunchOrigin& origin = child.launch.origin;
   check::HostAccess event;
   event.kind = t.fills ? check::HostAccess::Kind::set : check::HostAccess::Kind::copy;
-  event.stream = stream;
+  event.stream = parent.stream;
   event.asynchronous = true;
   event.launch = child.number();
   event.origin = {origin.parent, origin.after, origin.tail};
   event.destination_pitch = t.destination_pitch, event.source_pitch = t.source_pitch;
   event.bytes = t.bytes, event.rows = t.rows;
   for (std::uint64_t slice = 0; slice < t.slices; ++slice) {
+    if (slice % between == between - 1 && is_over(child, parent, how)) return;
     event.destination = t.destination + t.written().offset(slice, 0);
     event.source = t.fills ? t.source : t.source + t.read().offset(slice, 0);
-    listener->host_accessed(event);
+    how.options.listener->host_accessed(event);
   }
 }
 
@@ -59,7 +70,25 @@ void move_row(const Transfer& t, std::uint64_t slice, std::uint64_t row) {
                  t.bytes);
 }
 
-// `parent`: the launch whose kernel requested it, or one of its ancestors.
+// Moves the rows, until the launch is to end.
+Outcome move_rows(const Child& child, const Launch& parent, const RunGrid& how) {
+  constexpr std::uint64_t row_cost = 256, most_between = 16 << 20;  // bytes between two looks
+  const Transfer& t = child.transfer;
+  std::uint64_t since = 0;
+  for (std::uint64_t slice = 0; slice < t.slices; ++slice)
+    for (std::uint64_t row = 0; row < t.rows; ++row) {
+      move_row(t, slice, row);
+      since += std::min(t.bytes + row_cost, most_between);
+      if (since < most_between) continue;
+      since = 0;
+      if (!is_over(child, parent, how)) continue;
+      if (!how.out_of_time()) return {};
+      return out_of_time(how,
+                         t.fills ? "the rest of a kernel's fill" : "the rest of a kernel's copy");
+    }
+  return {};
+}
+
 Outcome transfer(const Child& child, const Launch& parent, const RunGrid& how) {
   const Transfer& t = child.transfer;
   if (t.written().empty()) return {};
@@ -70,11 +99,8 @@ Outcome transfer(const Child& child, const Launch& parent, const RunGrid& how) {
             fmt::format("illegal memory access: a kernel's {} uses memory that has been freed: to "
                         "{:#x}, from {:#x}\n",
                         t.fills ? "fill" : "copy", t.destination, t.source)};
-  if (check::has(how.topics, check::Topic::host))
-    report(child, parent.stream, how.options.listener);
-  for (std::uint64_t slice = 0; slice < t.slices; ++slice)
-    for (std::uint64_t row = 0; row < t.rows; ++row) move_row(t, slice, row);
-  return {};
+  if (check::has(how.topics, check::Topic::host)) report(child, parent, how);
+  return move_rows(child, parent, how);
 }
 
 template <class Run>
@@ -90,12 +116,17 @@ void on_new_thread(Run run) {
   if (thrown) std::rethrow_exception(thrown);
 }
 
-bool cancelled(const Launch& launch) { return launch.cancel && launch.cancel->load(); }
-
 Outcome run_child(const Child& child, const Launch& parent, const RunGrid& how,
                   std::vector<Child>& tails) {
-  Outcome outcome =
-      child.launch.kernel ? how.run(child.launch, how, tails) : transfer(child, parent, how);
+  const auto run = [&] {
+    if (how.out_of_time())
+      return out_of_time(how,
+                         child.launch.kernel
+                             ? fmt::format("kernel {}", check::readable(child.launch.kernel->name))
+                             : "a kernel's copy or fill");
+    return child.launch.kernel ? how.run(child.launch, how, tails) : transfer(child, parent, how);
+  };
+  Outcome outcome = run();
   if (outcome.ok()) return outcome;
   outcome.report += launched_by(child);
   if (outcome.launch == 0) outcome.launch = child.number();
@@ -121,6 +152,13 @@ Outcome run_tails(std::vector<Child> tails, const Launch& parent, const RunGrid&
 }
 
 }  // namespace
+
+Outcome out_of_time(const RunGrid& how, std::string_view what) {
+  return {FaultKind::timeout,
+          fmt::format("{} was stopped {} ms after the launch from the host began that it belongs "
+                      "to, the limit that --timeout sets; it had not begun yet\n",
+                      what, how.options.timeout.count())};
+}
 
 Outcome run_with_tails(const Launch& launch, const RunGrid& how) {
   std::vector<Child> tails;
@@ -166,6 +204,10 @@ void ChildRunner::launched() {
     if (random_.below(2) != 0) return;
   }
   begin_concurrent();
+}
+
+void ChildRunner::block_ended(std::uint64_t block) {
+  if (Children* const known = known_.load(std::memory_order_acquire)) known->block_ended(block);
 }
 
 void ChildRunner::note_polling() {

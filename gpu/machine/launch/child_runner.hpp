@@ -1,6 +1,7 @@
 // Runs what a grid's threads launch: after the grid, or at the same time.
 #pragma once
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -15,14 +16,24 @@
 
 namespace inflight::machine {
 
-// How to run one launch. It returns in `tails` what must run after its grid.
+// How to run a launch and those that its threads launch. `run` runs one, and returns in `tails`
+// what must run after its grid.
 struct RunGrid {
+  using Clock = std::chrono::steady_clock;
   const Limits& limits;
   const Options& options;
   const check::Topic topics;  // of the listener, for the launch and what it launches
   const std::function<void(std::string_view)>& print;
   Outcome (*run)(const Launch&, const RunGrid&, std::vector<Child>& tails);
+  Clock::time_point begun = Clock::now();  // when the host's launch began, for the time-out
+
+  bool out_of_time() const {
+    return options.timeout.count() != 0 && Clock::now() - begun >= options.timeout;
+  }
 };
+
+// The outcome of a launch whose time is over before it begins. `what`: its name.
+Outcome out_of_time(const RunGrid& how, std::string_view what);
 
 // Runs a launch and then its tail launches, each followed by its own tail launches.
 Outcome run_with_tails(const Launch& launch, const RunGrid& run_grid);
@@ -39,6 +50,7 @@ class ChildRunner : public Parent {
   bool busy() const override;
   FaultKind check(const Launch& launch) const override;
   void launched() override;
+  void block_ended(std::uint64_t block) override;
   void note_polling() override;
 
   // Call it once the grid has ended. Runs the remaining children. A child's fault becomes the

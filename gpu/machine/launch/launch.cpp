@@ -158,6 +158,7 @@ class GridRun final : public RunningLaunch {
   Outcome run(std::vector<Child>& tails);
 
  private:
+  bool is_unwanted() const;
   unsigned workers() const;
   void make_clusters();
   void prepare_next();
@@ -197,14 +198,33 @@ Outcome GridRun::prepare() {
   grid_.shared_end = static_cast<std::uint32_t>(extent.end);
   grid_.reserved_end = reserved_end(launch_);
   grid_.stack_limit = std::max<std::uint64_t>(grid_.stack_limit, options.stack_bytes);
-  grid_.code = [&program = *kernel.program, form = form_of(launch_, grid_.topics)](
-                   Program::FunctionRef ref) { return prepared(program).code(ref, form); };
+  grid_.code = [this, form = form_of(launch_, grid_.topics)](
+                   Program::FunctionRef ref) -> tl::expected<const Code*, std::string> {
+    try {
+      return prepared(*launch_.kernel->program).code(ref, form, Patience([this] {
+                                                       return is_unwanted();
+                                                     }));
+    } catch (const Unwanted&) {
+      return tl::unexpected<std::string>("it was stopped while its code was being prepared");
+    }
+  };
   const Program::FunctionRef entry{kernel.module, kernel.function};
-  if (const std::string why = machine::prepare(grid_, entry); !why.empty())
-    return refuse(FaultKind::refused, kernel, why);
+  const std::string why = machine::prepare(grid_, entry);
+  if (how_.out_of_time())
+    return out_of_time(how_, fmt::format("kernel {}", check::readable(kernel.name)));
+  if (!why.empty() && is_unwanted())
+    return {FaultKind::interrupted, fmt::format("kernel {} was stopped before it had begun\n",
+                                                check::readable(kernel.name))};
+  if (!why.empty()) return refuse(FaultKind::refused, kernel, why);
   grid_.stack_limit += grid_.entry->local_bytes;
   grid_.holding_dependents = launch_.grid.count();
   return {};
+}
+
+// Whether the launch is to end, asked while its code is being prepared.
+bool GridRun::is_unwanted() const {
+  const auto is_set = [](const std::atomic<bool>* flag) { return flag && flag->load(); };
+  return grid_.stop || is_set(launch_.cancel) || is_set(launch_.origin.stop) || how_.out_of_time();
 }
 
 unsigned GridRun::workers() const {
@@ -263,7 +283,7 @@ Outcome GridRun::run(std::vector<Child>& tails) {
     make_clusters();
   }
   {
-    Watch watch(*clusters_);
+    Watch watch(*clusters_, how_.begun);
     if (!crew_) crew_.emplace(*clusters_);
     prepare_next();
     crew_->work();
@@ -300,7 +320,7 @@ class PreparedLaunch::Parts {
   Parts(const Launch& launch, const Limits& limits, const Options& options,
         const std::function<void(std::string_view)>& print)
       : how{limits, options, topics_of(options), print, run_grid}, run(launch, how) {}
-  const RunGrid how;
+  RunGrid how;
   GridRun run;
 };
 
@@ -310,7 +330,10 @@ PreparedLaunch::PreparedLaunch(const Launch& launch, const Limits& limits, const
 
 PreparedLaunch::~PreparedLaunch() = default;
 
-bool PreparedLaunch::prepare() { return parts_->run.prepare().ok() && parts_->run.may_follow(); }
+bool PreparedLaunch::prepare() {
+  parts_->how.begun = RunGrid::Clock::now();
+  return parts_->run.prepare().ok() && parts_->run.may_follow();
+}
 
 void PreparedLaunch::follow(RunningLaunch& previous) {
   parts_->run.follow(static_cast<GridRun&>(previous));  // there is no other kind
@@ -318,6 +341,7 @@ void PreparedLaunch::follow(RunningLaunch& previous) {
 
 Outcome PreparedLaunch::run() {
   std::vector<Child> tails;  // it has none
+  parts_->how.begun = RunGrid::Clock::now();
   return parts_->run.run(tails);
 }
 

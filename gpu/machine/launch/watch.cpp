@@ -98,8 +98,9 @@ class Watch::Watcher {
   bool started_ = false, asleep_ = false;
 };
 
-Watch::Watch(Clusters& clusters)
+Watch::Watch(Clusters& clusters, Clock::time_point begun)
     : clusters_(clusters),
+      begun_(begun),
       begin_(Clock::now()),
       watched_(clusters.grid().launch->cancel || clusters.grid().launch->origin.stop ||
                clusters.grid().options->timeout.count() != 0 || clusters.grid().options->progress),
@@ -123,7 +124,7 @@ Watch::Clock::time_point Watch::check(Clock::time_point now) {
                                             std::chrono::duration<double>(now - begin_).count()));
   const auto timeout = grid.options->timeout;
   if (timeout.count() == 0) return Clock::time_point::max();
-  if (now - begin_ < timeout) return begin_ + timeout;
+  if (now - begun_ < timeout) return begun_ + timeout;
   end(FaultKind::timeout,
       fmt::format("after {} ms, the limit that --timeout sets", timeout.count()));
   return Clock::time_point::max();

@@ -15,7 +15,8 @@ class Clusters;
 // workers never read the time. Launches that nothing can end early are not watched.
 class Watch {
  public:
-  explicit Watch(Clusters& clusters);
+  // `begun`: when the host's launch began that it belongs to, from which on its time counts.
+  Watch(Clusters& clusters, std::chrono::steady_clock::time_point begun);
   ~Watch();
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
@@ -31,7 +32,7 @@ class Watch {
   void end(FaultKind kind, const std::string& how);
 
   Clusters& clusters_;
-  const Clock::time_point begin_;
+  const Clock::time_point begun_, begin_;
   const bool watched_;
   Clock::time_point give_up_ = Clock::time_point::max();  // when to end it after a Ctrl-C
   ProgressLine progress_;

@@ -48,9 +48,11 @@ CodeBuilder::CodeBuilder(const Program& program_, Program::FunctionRef ref,
 void CodeBuilder::refuse(const ptx::Instruction& in, std::string_view why) {
   if (refused()) return;
   std::string what = fmt::format("{} ({})", in.name, why);
+  constexpr std::ptrdiff_t looked_at = 256;  // of the last ones
   auto& all = code->refusals;
   const auto known =
-      std::find_if(all.begin(), all.end(), [&](const Refusal& each) { return each.what == what; });
+      std::find_if(all.size() > looked_at ? all.end() - looked_at : all.begin(), all.end(),
+                   [&](const Refusal& each) { return each.what == what; });
   refusal_ = static_cast<std::uint32_t>(known - all.begin());
   if (known == all.end()) all.push_back({std::move(what), in.line});
 }

@@ -17,7 +17,9 @@ using Kind = Operand::Kind;
 
 bool entry_parameter(const ptx::Module& module, const ptx::Function& function,
                      std::uint32_t variable, std::uint32_t& offset) {
-  if (!function.entry) return false;
+  const auto& all = function.parameters;  // their numbers count up
+  if (!function.entry || all.empty() || variable < all.front() || variable > all.back())
+    return false;
   std::uint32_t at = 0;
   for (std::uint32_t p : function.parameters) {
     const auto& v = module.variables[p];

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "gpu/machine/children/parent.hpp"
 #include "gpu/machine/run/in_flight.hpp"
 #include "gpu/machine/run/observation.hpp"
 #include "gpu/machine/run/undefined_registers.hpp"
@@ -159,6 +160,7 @@ Block::State Block::run(Worker& worker, std::uint32_t rounds) {
       ended = true;
       if (grid->dependents && !launched_dependents) grid->launch_dependents(false);
       if (grid->observation) grid->observation->block_end(*this);
+      if (grid->parent) grid->parent->block_ended(linear);
       return State::done;
     }
     if (round.ran) {

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <vector>
 
+#include "gpu/host/of_this_thread.hpp"
 #include "gpu/machine/code/slots.hpp"
 #include "gpu/machine/instruction/drops.hpp"
 #include "gpu/machine/run/on_copy.hpp"
@@ -35,11 +36,17 @@ struct State {
   bool operator==(const State&) const = default;
 };
 
+// What a host thread keeps between loads.
+struct Kept {
+  std::vector<State> states;  // by register
+  LineBuffer registers;       // at the end of the load's block
+};
+
 class Ahead {
  public:
   Ahead(Warp& w, const Op* load, std::uint32_t mask)
       : w_(w), f_(*w.frame->code->description), drop_(*drop_of(f_, load->instruction)), on_(w) {
-    static thread_local std::vector<State> states;
+    std::vector<State>& states = host::of_this_thread<Kept>().states;
     states.assign(f_.text->registers.size(), {});
     states_ = &states;
     for (const RegisterUse& use : f_.body[load->instruction].writes) set(use.reg, {mask, 0, 0});
@@ -173,7 +180,7 @@ class Ahead {
 
   // Follows the lanes that go on to later blocks.
   void follow() {
-    static thread_local LineBuffer kept;  // the registers at the end of the load's block
+    LineBuffer& kept = host::of_this_thread<Kept>().registers;
     LineBuffer& registers = on_.registers();
     kept.resize(registers.size());
     std::memcpy(kept.data(), registers.data(), registers.size());

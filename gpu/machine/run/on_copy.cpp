@@ -4,10 +4,12 @@
 #include <cstring>
 #include <utility>
 
+#include "gpu/host/of_this_thread.hpp"
+
 namespace inflight::machine {
 
 OnCopy::Copy& OnCopy::copy_of(const Frame& frame) {
-  static thread_local Copy copy;
+  Copy& copy = host::of_this_thread<Copy>();
   copy.registers.resize(frame.registers.size());
   std::memcpy(copy.registers.data(), frame.registers.data(), frame.registers.size());
   copy.counts.resize(frame.code->count_slots);

@@ -26,6 +26,31 @@ bool before(const Frame* a, const Op* a_pc, const Frame* b, const Op* b_pc) {
 
 constexpr std::uint64_t starving = 256;  // slices without a turn after which a split gets a slice
 
+// Frames without lanes that a frame keeps for calls from it, beside those with lanes.
+constexpr std::size_t most_children = 32;
+
+void make_spare(Warp& w, std::unique_ptr<Frame> frame) {
+  w.spare_bytes += frame->bytes();
+  w.spare.push_back(std::move(frame));
+}
+void trim_spare(Warp& w) {
+  while (w.spare_bytes > Warp::most_spare) {
+    const std::uint64_t bytes = w.spare.front()->bytes();
+    w.spare_bytes -= bytes;
+    w.block->grid->call_bytes -= bytes;
+    w.spare.erase(w.spare.begin());
+  }
+}
+
+// A function may make calls from so many places that searching the frames of them all takes long.
+void forget_old_children(Warp& w, Frame& of) {
+  if (of.children.size() < most_children + lanes) return;
+  for (auto& child : of.children)
+    if (child->inside == 0) make_spare(w, std::move(child));
+  std::erase(of.children, nullptr);
+  trim_spare(w);
+}
+
 }  // namespace
 
 // Destroys frames one by one. Nested destruction after deep recursion would overflow the host's
@@ -209,6 +234,7 @@ Frame& Warp::enter_frame(const Code* code, const Op* op, std::uint32_t local_bas
       c->local_base = local_base;
       return *c;
     }
+  forget_old_children(*this, *frame);
   std::unique_ptr<Frame> f;
   const auto kept = std::find_if(spare.rbegin(), spare.rend(),
                                  [code](const auto& each) { return each->code == code; });
@@ -237,17 +263,9 @@ void Warp::leave_frame(Frame* f, std::uint32_t gone) {
   f->inside &= ~gone;
   if (f->inside == 0) forget_undefined(*this, *f);
   if (f->inside != 0 || f->children.empty()) return;
-  for (auto& c : f->children) {
-    spare_bytes += c->bytes();
-    spare.push_back(std::move(c));
-  }
+  for (auto& c : f->children) make_spare(*this, std::move(c));
   f->children.clear();
-  while (spare_bytes > most_spare) {
-    const std::uint64_t bytes = spare.front()->bytes();
-    spare_bytes -= bytes;
-    block->grid->call_bytes -= bytes;
-    spare.erase(spare.begin());
-  }
+  trim_spare(*this);
 }
 
 bool Warp::call(const Code* code, const Op* op) {

@@ -124,6 +124,24 @@ TEST_F(Transfers, AreCheckedAsOnAnH200) {
   EXPECT_EQ(check(fill), Status::invalid_value);
 }
 
+TEST_F(Transfers, FillSlicesThatLieInEachOtherOnce) {
+  Fill fill{.to = device_bytes(1000),
+            .value = 1,
+            .element = 1,
+            .width = 1,
+            .height = 1,
+            .depth = std::uint64_t{1} << 62,
+            .pitch = 1,
+            .rows = 0};
+  EXPECT_EQ(check(fill), Status::success);
+  perform(fill);
+  fill.width = 0;
+  EXPECT_EQ(check(fill), Status::success);
+  fill.width = 1, fill.height = 0;
+  EXPECT_EQ(check(fill), Status::success);
+  perform(fill);
+}
+
 // As an H100, which also returns another status than for a single prefetch.
 TEST_F(Transfers, ABatchThatIsRefusedPrefetchesNothing) {
   auto stream = Core::get().device(0).create_stream(true, 0);

@@ -177,6 +177,21 @@ TEST_F(Driver, ContextsStack) {
   EXPECT_EQ(cuCtxPushCurrent_v2(made), invalid_context);
 }
 
+TEST_F(Driver, AContextTakesWhatWasMadeInItAlong) {
+  Handle made = nullptr, module = nullptr;
+  Address memory = 0, outside = 0;
+  ASSERT_EQ(cuMemAlloc_v2(&outside, 4096), success);
+  ASSERT_EQ(cuCtxCreate_v2(&made, 0, 0), success);
+  ASSERT_EQ(cuMemAlloc_v2(&memory, 4096), success);
+  ASSERT_EQ(cuModuleLoadData(&module, ".version 7.0\n.target sm_80\n.address_size 64\n"), success);
+  ASSERT_EQ(cuCtxDestroy_v2(made), success);
+  ASSERT_EQ(cuCtxSetCurrent(context_), success);
+  EXPECT_EQ(cuMemGetAddressRange_v2(nullptr, nullptr, outside), success);
+  EXPECT_EQ(cuMemFree_v2(outside), success);
+  EXPECT_EQ(cuMemFree_v2(memory), invalid_value);
+  EXPECT_EQ(cuModuleUnload(module), invalid_handle);
+}
+
 TEST_F(Driver, DevicesAreFoundByTheirAddress) {
   char text[32], name[8];
   int device = -1;

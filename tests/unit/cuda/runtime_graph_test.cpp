@@ -276,5 +276,43 @@ TEST_F(RuntimeGraph, ConditionalNodesHaveAsManyBodiesAsTheyAskFor) {
   EXPECT_EQ(cudaGraphDestroy(node.conditional.bodies[0]), 1) << "the node's own";
 }
 
+TEST_F(RuntimeGraph, GraphsThatDoubleAreRefusedBeforeTheHostIsFull) {
+  constexpr int out_of_memory = 2;
+  void *inner = graph, *place = nullptr;
+  abi::GraphNode node{};
+  node.type = abi::node_empty;
+  ASSERT_EQ(cudaGraphAddNode(&place, inner, nullptr, nullptr, 0, &node), 0);
+  int code = 0;
+  std::vector<void*> graphs;
+  for (unsigned level = 0; level < 40 && code == 0; ++level) {
+    graphs.push_back(inner);
+    void* outer = nullptr;
+    ASSERT_EQ(cudaGraphCreate(&outer, 0), 0);
+    for (int i = 0; i < 8 && code == 0; ++i) {
+      node = {};
+      node.type = abi::node_graph;
+      node.graph = inner;
+      code = cudaGraphAddNode(&place, outer, nullptr, nullptr, 0, &node);
+    }
+    inner = outer;
+  }
+  EXPECT_EQ(code, out_of_memory);
+  EXPECT_EQ(cudaGraphDestroy(inner), 0);
+  for (std::size_t i = 1; i < graphs.size(); ++i) EXPECT_EQ(cudaGraphDestroy(graphs[i]), 0);
+}
+
+TEST_F(RuntimeGraph, ConditionalNodesOfMoreBodiesThanTheHostHasRoomForAreRefused) {
+  constexpr int switch_kind = 2, out_of_memory = 2;
+  std::uint64_t handle = 0;
+  ASSERT_EQ(cudaGraphConditionalHandleCreate(&handle, graph, 0, 0), 0);
+  abi::GraphNode node{};
+  node.type = abi::node_conditional;
+  node.conditional = {handle, switch_kind, ~0u, nullptr};
+  void* place = nullptr;
+  EXPECT_EQ(cudaGraphAddNode(&place, graph, nullptr, nullptr, 0, &node), out_of_memory);
+  node.conditional.size = 1000;
+  EXPECT_EQ(cudaGraphAddNode(&place, graph, nullptr, nullptr, 0, &node), 0);
+}
+
 }  // namespace
 }  // namespace inflight::cuda::testing

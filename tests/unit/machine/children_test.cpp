@@ -128,6 +128,67 @@ TEST_F(ChildrenTest, EachThreadHasItsOwnError) {
   EXPECT_EQ(children.error({0, 1}, true), 0);
 }
 
+TEST_F(ChildrenTest, AStreamThatWaitsForItsOwnEventWaitsForNothingMore) {
+  const auto a = children.create_stream(), event = children.create_event();
+  launch(1, a);
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_TRUE(children.record(event, a, {}, false));
+    EXPECT_TRUE(children.wait(a, event, {}, false));
+  }
+  launch(2, a);
+  EXPECT_EQ(begin(), Numbers{1});
+  children.ended(1);
+  EXPECT_EQ(children.next()->launch.origin.after, Numbers{1});
+}
+
+TEST_F(ChildrenTest, ThereIsNoRoomForAnyNumberOfStreamsAndEvents) {
+  constexpr unsigned too_many = 4 << 20;
+  {
+    Children others{async::late};
+    unsigned made = 0;
+    for (; made < too_many && Children::has_room(); made += 2)
+      others.create_stream(), others.create_event();
+    EXPECT_GT(made, 10000u);
+    EXPECT_LT(made, too_many);
+  }
+  EXPECT_TRUE(Children::has_room());
+}
+
+TEST_F(ChildrenTest, ThereIsNoRoomForAnyNumberOfLongLists) {
+  const auto event = children.create_event();
+  for (std::uint64_t i = 0; i < 4000; ++i) {
+    const auto stream = children.create_stream();
+    launch(1 + i, stream);
+    children.record(event, stream, {}, false);
+    children.wait(Children::null_stream, event, {}, false);
+  }
+  unsigned made = 0;
+  for (; made < 100000 && Children::has_room(); ++made)
+    children.record(children.create_event(), Children::null_stream, {}, false);
+  EXPECT_LT(made, 100000u);
+}
+
+TEST_F(ChildrenTest, LaunchesThatHaveEndedTakeNoRoom) {
+  const auto a = children.create_stream();
+  for (std::uint64_t i = 0; i < 300000; ++i) {
+    launch(1 + i, a);
+    ASSERT_EQ(begin(), Numbers{1 + i});
+    children.ended(1 + i);
+  }
+  EXPECT_TRUE(Children::has_room());
+}
+
+TEST_F(ChildrenTest, ABlocksErrorsAndNullStreamsEndWithIt) {
+  const ThreadOfGrid own{3, 7};
+  launch(1, Children::null_stream, own, true);
+  children.set_error(own, 9), children.set_error({4, 0}, 8);
+  children.block_ended(3);
+  EXPECT_EQ(children.error(own, true), 0);
+  EXPECT_EQ(children.error({4, 0}, true), 8);
+  launch(2, Children::null_stream, own, true);
+  EXPECT_EQ(begin(), (Numbers{1, 2}));
+}
+
 // With any choice, no launch starts before those that it follows.
 TEST_F(ChildrenTest, ShuffledOrdersKeepStreams) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {

@@ -52,6 +52,19 @@ TEST(Frames, LanesLeaveThemAtTheirOwnDepths) {
   for (int t = 0; t < 10; ++t) EXPECT_EQ(out[t], 1u << t);
 }
 
+TEST(Frames, OfCallsFromManyPlacesDoNotAddUp) {
+  const std::string one = function("one", "add.u32 %r2, %r1, 1;\n");
+  std::string calls = "mov.u32 %r2, 0;\n";
+  constexpr unsigned places = 2000;
+  for (unsigned i = 0; i < places; ++i) calls += call("one", "%r1");
+  PtxRunner r({one + kernel_k(calls + "st.global.u32 [%rd2], %r2;")});
+  r.options.call_bytes = 256 << 10;
+  auto* out = r.make<std::uint32_t>(32);
+  const Outcome o = r.run("k", {}, {32, 1, 1}, {reinterpret_cast<std::uint64_t>(out)});
+  ASSERT_TRUE(o.ok()) << o.report;
+  for (unsigned t = 0; t < 32; ++t) EXPECT_EQ(out[t], places * (t + 1));
+}
+
 TEST(Frames, ThreadsThatExitInsideLeaveThem) {
   const std::string last = function(
       "last", "setp.eq.u32 %p, %r1, 0;\n@%p exit;\nsub.u32 %r4, %r1, 1;\n" + call("last", "%r4"));

@@ -2,12 +2,15 @@
 #include "gpu/machine/code/line_buffer.hpp"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <thread>
 #include <vector>
+
+#include "gpu/host/of_this_thread.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -47,6 +50,20 @@ TEST(LineBuffer, MayOutliveItsThread) {
     at_the_end.resize(512);
   }).join();
   EXPECT_TRUE(zero(outlives));
+}
+
+// What a thread keeps by a key is deleted when its thread_local objects are gone already.
+struct KeptToTheEnd {
+  LineBuffer buffer;
+};
+
+TEST(LineBuffer, IsFreedIfItsThreadGivesItBackOnlyWhileItEnds) {
+  constexpr std::size_t bytes = 48 << 10;
+  constexpr unsigned threads = 200;
+  const std::size_t before = mallinfo2().uordblks;
+  for (unsigned i = 0; i < threads; ++i)
+    std::thread([] { host::of_this_thread<KeptToTheEnd>().buffer.resize(bytes); }).join();
+  EXPECT_LT(mallinfo2().uordblks, before + threads * bytes / 4);
 }
 
 }  // namespace

@@ -25,7 +25,8 @@ class TestRuntime : public DeviceRuntime {
     return std::nullopt;
   }
   int launch_graph(std::uint64_t, std::uint64_t) override { return 1; }
-  int update(const std::vector<NodeUpdate>&) override { return 1; }
+  int check(const NodeUpdate&) override { return 1; }
+  int update(const NodeUpdate&) override { return 1; }
   void note_polling() override {}
   std::uint64_t error_text(int, bool) override { return 0; }
 

@@ -42,8 +42,9 @@ void HostOrder::edge(const StreamEdge& e) {
       return streams_.synchronise(e.stream, e.work);
     case Kind::device_sync:
       return streams_.synchronise_all();
-    case Kind::created:
     case Kind::destroyed:
+      return streams_.destroyed(e.stream);
+    case Kind::created:
     case Kind::event_record:  // work that waits for the event gets an `after` edge
     case Kind::event_wait:
       return;

@@ -2,6 +2,7 @@
 #include "gpu/check/detect/races/launches.hpp"
 
 #include <bit>
+#include <iterator>
 
 namespace inflight::check::races {
 namespace {
@@ -41,16 +42,59 @@ std::uint64_t Launch::linear_of(std::uint64_t number) const {
       grid, {of.x * cluster.x + rank.x, of.y * cluster.y + rank.y, of.z * cluster.z + rank.z});
 }
 
+namespace {
+
+bool same(const Extents& a, const Extents& b) { return a.x == b.x && a.y == b.y && a.z == b.z; }
+bool same(const Launch& a, const Launch& b) {
+  return a.launch == b.launch && a.stream == b.stream && a.device == b.device &&
+         same(a.grid, b.grid) && same(a.block, b.block) && same(a.cluster, b.cluster) &&
+         a.host == b.host && a.program == b.program && a.dependent == b.dependent &&
+         a.nested == b.nested;
+}
+
+// The launch `behind` numbers behind the first of a run.
+Launch launch_of_run(Launch first, std::uint32_t behind) {
+  if (first.launch != 0) first.launch += behind;
+  return first;
+}
+
+}  // namespace
+
+// A number is used again past the limit of numbers.
+void Launches::forget(std::uint32_t number) {
+  auto run = runs_.upper_bound(number);
+  if (run == runs_.begin()) return;
+  --run;
+  const std::uint32_t first = run->first, last = run->second.last;
+  if (last < number) return;
+  const Launch facts = run->second.first;
+  runs_.erase(run);
+  if (first < number) runs_[first] = {number - 1, facts};
+  if (number < last) runs_[number + 1] = {last, launch_of_run(facts, number + 1 - first)};
+}
+
 void Launches::set(std::uint32_t number, const Launch& launch) {
   const std::lock_guard lock(mutex_);
-  if (launches_.size() <= number) launches_.resize(number + 1);
-  launches_[number] = launch;
+  forget(number);
+  const auto next = runs_.upper_bound(number);
+  if (next != runs_.begin()) {
+    auto& [first, run] = *std::prev(next);
+    if (run.last + 1 == number && same(launch_of_run(run.first, number - first), launch)) {
+      run.last = number;
+      return;
+    }
+  }
+  runs_.emplace_hint(next, number, Run{number, launch});
+  if (runs_.size() > most_runs) runs_.erase(runs_.begin());
 }
 
 Launch Launches::of(order::Row row) const {
   const std::lock_guard lock(mutex_);
-  const auto number = row >> order::launch_shift;
-  return number < launches_.size() ? launches_[number] : Launch{};
+  const auto number = static_cast<std::uint32_t>(row >> order::launch_shift);
+  const auto next = runs_.upper_bound(number);
+  if (next == runs_.begin()) return {};
+  const auto& [first, run] = *std::prev(next);
+  return number <= run.last ? launch_of_run(run.first, number - first) : Launch{};
 }
 
 bool Launches::is_host(order::Row row) const { return of(row).host; }
@@ -70,7 +114,8 @@ bool Launches::nested(order::Row a, order::Row b) const { return of(a).nested ||
 std::optional<Threads> Launches::threads(order::Row row, order::Mask lanes) const {
   const Launch launch = of(row);
   const std::uint32_t local = order::local_row(row);
-  if (launch.host || local >= order::first_mbarrier_row) return std::nullopt;
+  const bool known = launch.launch != 0;
+  if (!known || launch.host || local >= order::first_mbarrier_row) return std::nullopt;
   const std::uint64_t number = order::block_of(row) & 0xffffffff;
   Threads threads;
   threads.launch = launch.launch, threads.stream = launch.stream;

@@ -1,6 +1,6 @@
 // Launches by the number that order::Streams gives them, to find the threads of a row of actors.
 #pragma once
-#include <deque>
+#include <map>
 #include <mutex>
 #include <optional>
 
@@ -28,9 +28,11 @@ struct Launch {
 
 Launch facts_of(const Kernel& kernel);
 
-// Thread-safe.
+// Thread-safe. Launches of one kind that follow each other are kept as one run. Of the oldest runs
+// nothing is known any more: their threads have no names, as the host's.
 class Launches {
  public:
+  static constexpr std::size_t most_runs = 1 << 13;
   void set(std::uint32_t number, const Launch& launch);
   // The threads of a row, or those that wait for the row's copies. None for the host and for copies
   // that complete on an mbarrier.
@@ -44,9 +46,14 @@ class Launches {
   bool nested(order::Row a, order::Row b) const;
 
  private:
+  struct Run {
+    std::uint32_t last = 0;  // number
+    Launch first;            // the launches of the others count up from its launch
+  };
   Launch of(order::Row row) const;
+  void forget(std::uint32_t number);
   mutable std::mutex mutex_;
-  std::deque<Launch> launches_;  // by number
+  std::map<std::uint32_t, Run> runs_;  // by the first one's number
 };
 
 }  // namespace inflight::check::races

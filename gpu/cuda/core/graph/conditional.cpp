@@ -1,6 +1,8 @@
 // Conditions in device memory, and conditional nodes.
 #include "gpu/cuda/core/graph/conditional.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <map>
@@ -11,7 +13,8 @@
 namespace inflight::cuda {
 namespace {
 
-constexpr unsigned assign_default = 1;  // cudaGraphConditionalHandleFlags
+constexpr unsigned assign_default = 1;     // cudaGraphConditionalHandleFlags
+constexpr unsigned most_bodies = 1 << 16;  // of a switch; each takes some hundred bytes
 
 // Existing conditions by handle. Guarded by graph_mutex().
 std::map<std::uint64_t, std::weak_ptr<Condition>>& conditions() {
@@ -103,6 +106,10 @@ Result<std::shared_ptr<Conditional>> make_conditional(abi::ConditionalNode& node
   auto condition = found == conditions().end() ? nullptr : found->second.lock();
   if (!condition || !possible(node) || !may_use(graph, condition))
     return fail(Status::invalid_value);
+  if (node.size > most_bodies)
+    return fail(Status::out_of_memory,
+                fmt::format("a conditional node of {} bodies: the software GPU makes at most {}",
+                            node.size, most_bodies));
   auto made = std::make_shared<Conditional>();
   made->kind = Conditional::Kind(node.kind);
   made->condition = std::move(condition);

@@ -77,38 +77,37 @@ std::optional<KernelWork> UpdatableNode::now() const {
   return work_;
 }
 
-Status UpdatableNode::check(const machine::NodeUpdate& update) const {
+Status UpdatableNode::possible(const machine::NodeUpdate& update) const {
   using Field = machine::NodeUpdate::Field;
-  const std::lock_guard lock(mutex_);
   if (exec_.expired()) return Status::invalid_value;
   const std::uint64_t bytes = work_.parameters.size();
   const bool good = update.field == Field::grid ? update.grid.count() != 0
                     : update.field == Field::parameters
-                        ? update.offset <= bytes && update.value.size() <= bytes - update.offset
+                        ? update.offset <= bytes && update.bytes <= bytes - update.offset
                         : true;
   return good ? Status::success : Status::invalid_value;
 }
 
-void UpdatableNode::apply(const machine::NodeUpdate& update) {
-  using Field = machine::NodeUpdate::Field;
-  const std::lock_guard lock(mutex_);
-  if (update.field == Field::grid)
-    work_.grid = update.grid;
-  else if (update.field == Field::enabled)
-    enabled_ = update.enabled;
-  else
-    std::copy(update.value.begin(), update.value.end(),
-              work_.parameters.begin() + static_cast<std::ptrdiff_t>(update.offset));
+Status UpdatableNode::check(const machine::NodeUpdate& update) {
+  const auto node = node_at(update.node);
+  if (!node) return Status::invalid_value;
+  const std::lock_guard lock(node->mutex_);
+  return node->possible(update);
 }
 
-Status UpdatableNode::update(const std::vector<machine::NodeUpdate>& updates) {
-  std::vector<std::shared_ptr<UpdatableNode>> nodes;
-  for (const machine::NodeUpdate& each : updates) {
-    nodes.push_back(node_at(each.node));
-    if (!nodes.back()) return Status::invalid_value;
-    if (Status status = nodes.back()->check(each); status != Status::success) return status;
-  }
-  for (std::size_t i = 0; i < updates.size(); ++i) nodes[i]->apply(updates[i]);
+Status UpdatableNode::update(const machine::NodeUpdate& update) {
+  using Field = machine::NodeUpdate::Field;
+  const auto node = node_at(update.node);
+  if (!node) return Status::invalid_value;
+  const std::lock_guard lock(node->mutex_);
+  if (Status status = node->possible(update); status != Status::success) return status;
+  if (update.field == Field::grid)
+    node->work_.grid = update.grid;
+  else if (update.field == Field::enabled)
+    node->enabled_ = update.enabled;
+  else
+    std::copy(update.value.begin(), update.value.end(),
+              node->work_.parameters.begin() + static_cast<std::ptrdiff_t>(update.offset));
   return Status::success;
 }
 

@@ -59,13 +59,14 @@ class UpdatableNode {
   // The current work. Empty: the node is disabled.
   std::optional<KernelWork> now() const;
 
-  // Changes by a kernel (invalid_value: there is no such node or field).
-  static Status update(const std::vector<machine::NodeUpdate>& updates);
+  // A change by a kernel: whether it is possible, and the change itself (invalid_value: there is no
+  // such node or field).
+  static Status check(const machine::NodeUpdate& update);
+  static Status update(const machine::NodeUpdate& update);
 
  private:
   UpdatableNode() = default;
-  Status check(const machine::NodeUpdate& update) const;
-  void apply(const machine::NodeUpdate& update);
+  Status possible(const machine::NodeUpdate& update) const;  // with the mutex held
 
   mutable std::mutex mutex_;
   std::weak_ptr<GraphExec> exec_;

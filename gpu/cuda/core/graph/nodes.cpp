@@ -1,6 +1,10 @@
 // Conversions between graph nodes' parameters and work.
 #include "gpu/cuda/core/graph/nodes.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "gpu/cuda/core/graph/copy_nodes.hpp"
 #include "gpu/cuda/core/graph/graph_kernels.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
@@ -75,11 +79,38 @@ Result<Work> work_of(abi::AllocateNode* node, const NodeSite& site) {
   return Work(AllocateWork{memory});
 }
 
+// How many nodes a graph has with those inside its nodes, and how deep they nest.
+struct Size {
+  std::size_t nodes = 0, depth = 1;
+};
+Size size_of(const Graph& graph) {
+  Size size{graph.nodes().size()};
+  const auto add = [&](const Graph& inner) {
+    const Size within = size_of(inner);
+    size.nodes += within.nodes;
+    size.depth = std::max(size.depth, within.depth + 1);
+  };
+  for (const auto& node : graph.nodes()) {
+    if (const auto* child = std::get_if<ChildWork>(&node->work)) add(*child->graph);
+    if (const auto* chooses = std::get_if<ConditionalWork>(&node->work))
+      for (const auto& body : chooses->node->bodies) add(*body);
+  }
+  return size;
+}
+
 Result<Work> child_work(const void* handle) {
   std::lock_guard lock(graph_mutex());
   auto graph = Core::get().graphs.find(handle);
   if (!graph) return fail(Status::invalid_value);
   if (graph->has_memory()) return fail(Status::not_supported);
+  // A child node has a copy of its graph, so graphs in graphs may double with each of them.
+  constexpr std::size_t most_nodes = 1 << 18, deepest = 512;
+  const Size size = size_of(*graph);
+  if (size.nodes > most_nodes || size.depth > deepest)
+    return fail(Status::out_of_memory,
+                fmt::format("a child node of a graph with {} nodes, {} graphs deep: the software "
+                            "GPU copies graphs of at most {} nodes, {} deep",
+                            size.nodes, size.depth, most_nodes, deepest));
   return Work(ChildWork{graph->embedded_clone()});
 }
 

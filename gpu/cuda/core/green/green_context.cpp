@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
+#include "gpu/cuda/core/retired.hpp"
 #include "gpu/cuda/core/stream/operations.hpp"
 
 namespace inflight::cuda {
@@ -16,16 +18,36 @@ Handles<GreenContext>& green_contexts() {
   static auto& instance = *new Handles<GreenContext>;
   return instance;
 }
-// Destroyed green contexts, which threads may still have on their stacks.
-Handles<GreenContext>& retired() {
-  static auto& instance = *new Handles<GreenContext>;
+// Whether threads' stacks, streams or others name its context, beside the two that it has itself.
+bool is_named(const GreenContext& green) {
+  return green.context.use_count() > 2 || green.null_stream.use_count() > 1;
+}
+// Destroyed green contexts.
+Retired<GreenContext>& retired() {
+  static auto& instance = *new Retired<GreenContext>(is_named);
   return instance;
 }
-// Descriptions, which CUDA never destroys.
-Handles<Partition>& descriptions() {
-  static auto& instance = *new Handles<Partition>;
-  return instance;
-}
+
+// Descriptions, which CUDA never destroys. Those of the same multiprocessors are one.
+class Descriptions {
+ public:
+  static Descriptions& of_all() {
+    static auto& instance = *new Descriptions;
+    return instance;
+  }
+  const void* add(std::shared_ptr<Partition> made) {
+    const std::lock_guard lock(mutex_);
+    auto& same = known_[{made->device, made->resource.set, made->resource.together}];
+    if (!same) same = handles_.add(std::move(made));
+    return same;
+  }
+  std::shared_ptr<Partition> find(const void* handle) const { return handles_.find(handle); }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::tuple<Device*, decltype(DevResource::set), std::uint32_t>, const void*> known_;
+  Handles<Partition> handles_;
+};
 
 std::shared_ptr<Context> new_context(Device& device) {
   auto made = std::make_shared<Context>();
@@ -40,18 +62,30 @@ bool belongs(const Stream& stream, const Context& context) {
 // The events that later streams of a context wait for.
 class Awaited {
  public:
+  using Events = std::vector<std::shared_ptr<Event>>;
   static Awaited& of_all() {
     static auto& instance = *new Awaited;
     return instance;
   }
-  void add(const Context& context, std::shared_ptr<Event> event) {
+  Events of(const Context& context) const {
     const std::lock_guard lock(mutex_);
-    auto& events = events_[&context];
-    std::erase_if(events, [](const auto& each) { return each->done(); });
+    const auto found = events_.find(&context);
+    return found == events_.end() ? Events() : found->second;
+  }
+  // `event` comes after all of `before`, and takes their place.
+  void replace(const Context& context, const Events& before, std::shared_ptr<Event> event) {
+    const std::lock_guard lock(mutex_);
+    Events& events = events_[&context];
+    std::erase_if(
+        events, [&](const auto& each) { return std::ranges::find(before, each) != before.end(); });
     events.push_back(std::move(event));
   }
-  void let_wait(Stream& stream) {
-    std::vector<std::shared_ptr<Event>> all;
+  void forget(const Context& context) {
+    const std::lock_guard lock(mutex_);
+    events_.erase(&context);
+  }
+  void let_wait(Stream& stream) const {
+    Events all;
     {
       const std::lock_guard lock(mutex_);
       for (const auto& [context, events] : events_)
@@ -62,8 +96,8 @@ class Awaited {
   }
 
  private:
-  std::mutex mutex_;
-  std::map<const Context*, std::vector<std::shared_ptr<Event>>> events_;
+  mutable std::mutex mutex_;
+  std::map<const Context*, Events> events_;
 };
 
 std::shared_ptr<Event> hidden_event(Device& device) {
@@ -97,7 +131,7 @@ GreenContext::GreenContext(std::shared_ptr<const Partition> of)
 
 Status create_green_context(void** place, const void* description, int device, unsigned flags) {
   constexpr unsigned default_stream = 1;  // CUgreenCtxCreate_flags
-  const auto partition = descriptions().find(description);
+  const auto partition = Descriptions::of_all().find(description);
   if (!place || !partition || flags != default_stream) return Status::invalid_value;
   if (!device_exists(device)) return Status::invalid_device;
   if (partition->device->ordinal != device) return Status::invalid_value;
@@ -109,12 +143,13 @@ Status create_green_context(void** place, const void* description, int device, u
 }
 
 Status destroy_green_context(const void* handle) {
-  if (retired().find(handle)) return Status::context_is_destroyed;
+  if (retired().contains(handle)) return Status::context_is_destroyed;
   auto found = green_contexts().remove(handle);
   if (!found) return Status::invalid_context;
   found->null_stream->synchronize();
   Core::get().contexts.remove(found->context.get());
   found->context->destroyed = true;
+  forget_context(*found->context);
   const int device = found->partition->device->ordinal;
   retired().add(std::move(found));
   return release_primary(Core::get().primary(device));
@@ -137,7 +172,7 @@ Status create_description(void** place, const DevResource* resources, unsigned c
   if (!place) return Status::invalid_value;
   auto made = describe_resources(resources, count);
   if (!made) return made.error().status;
-  *place = descriptions().add(std::move(*made));
+  *place = const_cast<void*>(Descriptions::of_all().add(std::move(*made)));
   return Status::success;
 }
 
@@ -184,12 +219,17 @@ Status wait_event(Context& context, const void* handle) {
   const auto later = passing_stream(*context.device);
   const auto done = hidden_event(*context.device);
   streams->push_back(later);
+  const Awaited::Events before = Awaited::of_all().of(context);
+  for (const auto& each : before)
+    if (Status status = wait_event(*later, each, 0); status != Status::success) return status;
   for (const auto& each : *streams)
     if (Status status = wait_event(*each, *event, 0); status != Status::success) return status;
   if (Status status = record_event(*later, done, 0); status != Status::success) return status;
-  Awaited::of_all().add(context, done);
+  Awaited::of_all().replace(context, before, done);
   return Status::success;
 }
+
+void forget_context(const Context& context) { Awaited::of_all().forget(context); }
 
 void join_context(Stream& stream) { Awaited::of_all().let_wait(stream); }
 

@@ -45,6 +45,8 @@ std::vector<std::shared_ptr<Stream>> streams_of(const Context& context);
 // one of its streams captures).
 Status record_event(const Context& context, const void* event);
 Status wait_event(Context& context, const void* event);
+// The context has been destroyed: no stream of it comes any more.
+void forget_context(const Context& context);
 // Makes a new stream wait for the events that its context waits for.
 void join_context(Stream& stream);
 

@@ -88,8 +88,12 @@ int KernelsRuntime::launch_graph(std::uint64_t graph, std::uint64_t stream) {
   return static_cast<int>(Status::invalid_value);
 }
 
-int KernelsRuntime::update(const std::vector<machine::NodeUpdate>& updates) {
-  return static_cast<int>(UpdatableNode::update(updates));
+int KernelsRuntime::check(const machine::NodeUpdate& update) {
+  return static_cast<int>(UpdatableNode::check(update));
+}
+
+int KernelsRuntime::update(const machine::NodeUpdate& update) {
+  return static_cast<int>(UpdatableNode::update(update));
 }
 
 void KernelsRuntime::note_polling() {

@@ -25,7 +25,8 @@ class KernelsRuntime : public machine::DeviceRuntime {
   std::optional<int> resident_blocks(const machine::Kernel& kernel, int threads,
                                      std::uint64_t dynamic_shared) override;
   int launch_graph(std::uint64_t graph, std::uint64_t stream) override;
-  int update(const std::vector<machine::NodeUpdate>& updates) override;
+  int check(const machine::NodeUpdate& update) override;
+  int update(const machine::NodeUpdate& update) override;
   void note_polling() override;
   std::uint64_t error_text(int code, bool name) override;
 

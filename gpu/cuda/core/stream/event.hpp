@@ -51,7 +51,7 @@ class Event {
   const bool timing, blocking_sync;
   const bool imported;  // another process made it
   const std::shared_ptr<SharedEvent> shared;
-  Context* const context = current_context();  // where it was created; null: the primary one
+  const ContextRef context{current_context()};  // where it was created; null: the primary one
   // The capture in which it was last recorded, else null. Guarded by graph_mutex().
   std::shared_ptr<Capture> capture;
   std::vector<Node*> captured_nodes;  // the graph's nodes that a wait for it depends on,

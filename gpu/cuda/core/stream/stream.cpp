@@ -154,6 +154,7 @@ Stream::Stream(Device& device, Kind kind, bool non_blocking, int priority)
 
 Stream::~Stream() {
   leave_capture(*this);
+  if (kind_ == Kind::per_thread) observe_edge(Edge::destroyed, *this, 0);
   close();
 }
 

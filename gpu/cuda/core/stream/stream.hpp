@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "gpu/cuda/core/context.hpp"
 #include "gpu/cuda/core/report/status.hpp"
 #include "gpu/cuda/core/watch/watch.hpp"
 
@@ -25,7 +26,6 @@ namespace inflight::cuda {
 class Device;
 class GreenContext;
 struct Capture;
-struct Context;
 
 // How many tasks of a stream are done. Outlives the stream while somebody holds a ticket.
 class TaskCount {
@@ -126,7 +126,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::optional<AttributeValue> attribute(int id) const;
   void set_attribute(int id, const AttributeValue& value);
   // The context it was created in; null: the device's primary one.
-  Context* context = nullptr;
+  ContextRef context;
   // The capture it takes part in, or null. Guarded by graph_mutex() (graph/graph.hpp).
   std::shared_ptr<Capture> capture;
 
