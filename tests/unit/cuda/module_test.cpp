@@ -1,13 +1,15 @@
 // Loads the registrations of host code: wrappers around the fatbins of tests/fuzz/corpus/fatbin.
-#include "gpu/cuda/core/registry.hpp"
-
 #include <gmock/gmock.h>
 
 #include <cstring>
 #include <fstream>
+#include <future>
 #include <iterator>
 
 #include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/registry.hpp"
+#include "gpu/cuda/core/stream/launch.hpp"
+#include "gpu/cuda/core/stream/work.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -98,6 +100,25 @@ TEST_F(Registered, RemovalEndsEverything) {
     EXPECT_EQ(function->on(0).error().status, Status::invalid_handle);
     EXPECT_FALSE(Core::get().memory.find(address));
   }
+}
+
+TEST_F(Registered, AQueuedKernelRunsAfterItsRemoval) {
+  std::string fatbin = corpus("zstd.fatbin");
+  add(fatbin);
+  registry.add_function(handle, &host, "_Z5counti");
+  Device& device = Core::get().device(0);
+  const auto stream = device.create_stream(true, 0);
+  std::promise<void> removed;
+  stream->submit([until = removed.get_future().share()] { until.wait(); });
+  int value = 3;
+  void* arguments[] = {&value};
+  auto work = kernel_work(device, &host, {1, 1, 1}, {1, 1, 1}, arguments, nullptr, 0);
+  ASSERT_TRUE(work) << work.error().message;
+  ASSERT_EQ(submit(*stream, std::move(*work)), Status::success);
+  registry.remove(handle);
+  removed.set_value();
+  stream->synchronize();
+  EXPECT_EQ(device.fault(), Status::success);
 }
 
 TEST_F(Registered, SeparateCompilationTakesTheUnits) {

@@ -11,23 +11,27 @@
 namespace inflight::cuda {
 namespace {
 
-// Runs body(Graph&), body(Node&) or body(GraphExec&) with the object of a handle.
+// Runs body(Graph&), body(Node&) or body(GraphExec&) with the object of a handle. If the body drops
+// the object, the program's destructors run without the mutex.
 template <class Body>
 Status with_graph(const void* handle, Body body) {
+  std::shared_ptr<Graph> graph;
   std::lock_guard lock(graph_mutex());
-  auto graph = Core::get().graphs.find(handle);
+  graph = Core::get().graphs.find(handle);
   return graph ? body(*graph) : Status::invalid_value;
 }
 template <class Body>
 Status with_any_node(const void* handle, Body body) {
+  std::shared_ptr<Node> node;
   std::lock_guard lock(graph_mutex());
-  auto node = node_of(handle);
+  node = node_of(handle);
   return node ? body(*node) : Status::invalid_value;
 }
 template <class Body>
 Status with_exec(const void* handle, Body body) {
+  std::shared_ptr<GraphExec> exec;
   std::lock_guard lock(graph_mutex());
-  auto exec = Core::get().graph_execs.find(handle);
+  exec = Core::get().graph_execs.find(handle);
   return exec ? body(*exec) : Status::invalid_value;
 }
 
