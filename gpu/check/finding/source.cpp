@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t most_bytes = 16 << 20;
+constexpr std::uint64_t largest_source = 16 << 20;  // bytes
 constexpr std::size_t longest_line = 400;
 
 // Where toolkits and the system's headers are installed.
@@ -26,7 +26,7 @@ constexpr std::string_view no_sources[] = {"/proc/", "/sys/", "/dev/"};
 
 std::vector<std::string> read_lines(const std::string& path) {
   std::vector<std::string> lines;
-  const auto text = host::read_file(path, most_bytes);
+  const auto text = host::read_file(path, largest_source);
   if (!text) return lines;
   std::istringstream file(*text);
   for (std::string line; std::getline(file, line);) {

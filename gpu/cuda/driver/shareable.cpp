@@ -90,6 +90,11 @@ host::OwnDescriptor make_file(const AllocationProperties& properties, std::size_
   const int id = at.type == abi::location_device ? Core::get().device(at.id).index : at.id;
   char name[64];
   std::snprintf(name, sizeof name, name_format, at.type, id);
+  if (!host::may_write(bytes)) {
+    report_once("limit for files", fmt::format("no {} bytes of memory can be created: the host's "
+                                               "limit for files (ulimit -f) is lower.",
+                                               bytes));
+  }
   return host::make_shared_file(name, bytes);
 }
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -50,7 +51,8 @@ int cuMulticastUnbind(Address, int, std::size_t, std::size_t);
 
 namespace {
 
-constexpr int success = 0, invalid_value = 1, operating_system = 304, illegal_state = 401;
+constexpr int success = 0, invalid_value = 1, out_of_memory = 2, operating_system = 304,
+              illegal_state = 401;
 constexpr int as_file = 1;
 constexpr std::size_t bytes = 2 << 20;
 constexpr int size_seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
@@ -108,6 +110,19 @@ TEST_F(DriverSharedFiles, KeepTheirSize) {
     EXPECT_NE(ftruncate(file, 0), 0);
     close(file);
   }
+}
+
+// The signal that the system sends otherwise would end the process.
+TEST_F(DriverSharedFiles, AboveTheHostsLimitAreNotMade) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit little{bytes - 1, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &little), 0);
+  Address made = 0;
+  const Properties properties;
+  EXPECT_EQ(cuMemCreate(&made, bytes, &properties, 0), out_of_memory);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_EQ(cuMemCreate(&made, bytes, &properties, 0), success);
 }
 
 TEST_F(DriverSharedFiles, OfMemoryAreCheckedBeforeTheyAreImported) {
