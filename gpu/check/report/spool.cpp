@@ -33,7 +33,7 @@ namespace {
 using nlohmann::json;
 constexpr std::string_view ending = ".findings";
 constexpr const char* number_name = "number";
-constexpr std::uint64_t most_bytes = 1 << 30;  // of a file
+constexpr std::uint64_t most_in_file = 1 << 30;
 
 std::string random_name() {
   std::uint64_t digits[2] = {};
@@ -88,7 +88,7 @@ void read_process(const std::filesystem::path& path, std::map<std::string, Proce
   std::error_code error;
   const bool regular =
       std::filesystem::symlink_status(path, error).type() == std::filesystem::file_type::regular;
-  const auto text = regular ? host::read_file(path.string(), most_bytes)
+  const auto text = regular ? host::read_file(path.string(), most_in_file)
                             : tl::unexpected(std::string("is not a regular file"));
   if (!text) {
     problems.push_back("a process's findings are lost: '" + printable(path.string()) + "' " +
@@ -190,7 +190,8 @@ bool Spool::append(const std::string& line) {
     return true;
   }
   // Should the part that was written remain, the reader skips it.
-  return ftruncate(fd, end_) == 0 && false;
+  [[maybe_unused]] const int cut = ftruncate(fd, end_);
+  return false;
 }
 
 bool Spool::keep(const std::string& line) {
