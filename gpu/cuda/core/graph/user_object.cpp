@@ -21,6 +21,7 @@ Status UserObject::release(unsigned count) {
     if (references_ > 0) return Status::success;
   }
   Stream::refusing_calls([this] { destroy_(data_); });
+  Core::get().user_objects.remove(this);  // the caller still holds it
   return Status::success;
 }
 
