@@ -30,6 +30,7 @@ class ParseCache {
     auto module = std::make_shared<const ptx::Module>(std::move(*parsed));
     std::lock_guard lock(mutex_);
     modules_[hash] = module;
+    if (modules_.size() >= enough_) forget_unloaded();
     return module;
   }
 
@@ -41,12 +42,17 @@ class ParseCache {
     Parsed module = it->second.lock();
     return module && *module->text == text ? module : nullptr;
   }
+  void forget_unloaded() {
+    std::erase_if(modules_, [](const auto& each) { return each.second.expired(); });
+    enough_ = std::max<std::size_t>(64, 2 * modules_.size());
+  }
   static tl::unexpected<Failure> refuse(const ptx::Error& error, const std::string& name) {
     return fail(Status::invalid_ptx,
                 fmt::format("{}, line {}: {}", name, error.line, error.message));
   }
   std::mutex mutex_;
   std::unordered_map<std::size_t, std::weak_ptr<const ptx::Module>> modules_;
+  std::size_t enough_ = 64;  // modules, until those that are no longer loaded are forgotten
 };
 
 ParseCache& parse_cache() {

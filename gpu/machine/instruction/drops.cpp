@@ -207,11 +207,11 @@ class Drops {
   // The blocks after `b` in which one of the registers is live. False: too many.
   bool find_blocks(std::uint32_t b, const Registers& registers,
                    std::vector<std::uint32_t>& blocks) {
-    Registers live;
+    std::set<std::uint32_t> live;
     for (const std::uint32_t reg : registers) {
       const auto& found = uses().live_blocks(reg);
-      if (!found) return false;
-      for (const std::uint32_t each : *found) add(live, each);
+      if (!found || !effort_.spend(found->size())) return false;
+      live.insert(found->begin(), found->end());
     }
     std::uint32_t instructions = 0;
     Registers open{b};
@@ -219,7 +219,7 @@ class Drops {
       const std::uint32_t at = open.back();
       open.pop_back();
       for (const std::uint32_t next : f_.flow.blocks[at].successors) {
-        if (!has(live, next) || has(blocks, next)) continue;
+        if (!live.contains(next) || has(blocks, next)) continue;
         blocks.push_back(next), open.push_back(next);
         instructions += f_.flow.blocks[next].last - f_.flow.blocks[next].first;
         if (blocks.size() > most_blocks || instructions > most_instructions * 8) return false;

@@ -160,8 +160,9 @@ TEST(LongFunctions, TakeTimeInProportionToTheirLength) {
                                                 {"backwards", backwards},
                                                 {"unknown", unknown}};
   for (const auto& [name, text] : texts) {
+    constexpr double searches = 1;  // seconds that bounded searches may take at most
     const double base = std::max(cost(text, few), 0.01), more = cost(text, few * times);
-    EXPECT_LT(more, base * times * 4) << name << ": " << base << " s, then " << more << " s";
+    EXPECT_LT(more, base * times * 4 + searches) << name << ": " << base << " s, then " << more;
   }
 }
 

@@ -32,7 +32,7 @@ Launch facts_of(const Kernel& kernel);
 // nothing is known any more: their threads have no names, as the host's.
 class Launches {
  public:
-  static constexpr std::size_t most_runs = 1 << 13;
+  static constexpr std::size_t most_runs = 1 << 11;
   void set(std::uint32_t number, const Launch& launch);
   // The threads of a row, or those that wait for the row's copies. None for the host and for copies
   // that complete on an mbarrier.

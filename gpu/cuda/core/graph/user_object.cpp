@@ -26,6 +26,7 @@ Status UserObject::release(unsigned count) {
   }
   const auto self = Core::get().user_objects.remove(this);  // the handle ends with the object
   Stream::refusing_calls([this] { destroy_(data_); });
+  Core::get().user_objects.remove(this);  // the caller still holds it
   return Status::success;
 }
 

@@ -109,7 +109,8 @@ std::shared_ptr<Stream> passing_stream(Device& device) {
   const ScopedContext none(&Core::get().primary(device.ordinal));
   auto made = device.create_stream(true, 0);
   observe_edge(check::StreamEdge::Kind::created, *made, 0);
-  return made;
+  return {made.get(),
+          [made](Stream* stream) { observe_edge(check::StreamEdge::Kind::destroyed, *stream, 0); }};
 }
 
 // All streams of the context. Fails if one of them captures.

@@ -90,8 +90,7 @@ void Closing::erase(std::uint64_t low, std::uint64_t high) {
 
 void Closing::submitted(int device, std::uint64_t stream, std::uint64_t work) {
   const std::lock_guard lock(mutex_);
-  Pending& pending = streams_[stream];
-  pending_ += pending.submitted == pending.known;
+  Pending& pending = pending_[stream];
   pending.device = device;
   pending.submitted = std::max(pending.submitted, work);
   settle();
@@ -99,22 +98,15 @@ void Closing::submitted(int device, std::uint64_t stream, std::uint64_t work) {
 
 void Closing::known(std::uint64_t stream, std::uint64_t work) {
   const std::lock_guard lock(mutex_);
-  const auto found = streams_.find(stream);
-  if (found == streams_.end() || found->second.known >= work) return;
-  Pending& pending = found->second;
-  const bool before = pending.submitted != pending.known;
-  pending.known = std::min(work, pending.submitted);
-  pending_ -= before && pending.submitted == pending.known;
+  const auto found = pending_.find(stream);
+  if (found == pending_.end() || found->second.submitted > work) return;
+  pending_.erase(found);
   settle();
 }
 
 void Closing::all_known(int device) {
   const std::lock_guard lock(mutex_);
-  for (auto& [stream, pending] : streams_) {
-    if (pending.device != device || pending.known == pending.submitted) continue;
-    pending.known = pending.submitted;
-    --pending_;
-  }
+  std::erase_if(pending_, [&](const auto& each) { return each.second.device == device; });
   settle();
 }
 
@@ -145,7 +137,7 @@ void Closing::end() {
 }
 
 void Closing::settle() {
-  if (working_ != 0 || pending_ == 0 || ended_)
+  if (working_ != 0 || pending_.empty() || ended_)
     open();
   else if (waiting_ == 0)
     close();

@@ -53,7 +53,7 @@ class Closing {
  private:
   struct Pending {
     int device = 0;
-    std::uint64_t submitted = 0, known = 0;
+    std::uint64_t submitted = 0;
   };
   void settle();  // closes or opens pages according to the state
   void close();
@@ -64,9 +64,9 @@ class Closing {
   void open_new_locks();
 
   std::mutex mutex_;
-  std::map<std::uint64_t, std::uint64_t> runs_;  // of watched pages: begin and end
-  std::unordered_map<std::uint64_t, Pending> streams_;
-  unsigned pending_ = 0;  // streams with work that the host has not waited for
+  std::map<std::uint64_t, std::uint64_t> runs_;         // of watched pages: begin and end
+  std::unordered_map<std::uint64_t, Pending> pending_;  // streams with work that the host has not
+                                                        // waited for
   unsigned working_ = 0, waiting_ = 0;
   bool ended_ = false;
   Pages pages_;
