@@ -124,7 +124,7 @@ TEST_F(Transfers, AreCheckedAsOnAnH200) {
   EXPECT_EQ(check(fill), Status::invalid_value);
 }
 
-TEST_F(Transfers, FillSlicesThatLieInEachOtherOnce) {
+TEST_F(Transfers, FillNoSlicesThatLieInEachOther) {
   Fill fill{.to = device_bytes(1000),
             .value = 1,
             .element = 1,
@@ -133,13 +133,53 @@ TEST_F(Transfers, FillSlicesThatLieInEachOtherOnce) {
             .depth = std::uint64_t{1} << 62,
             .pitch = 1,
             .rows = 0};
-  EXPECT_EQ(check(fill), Status::success);
-  perform(fill);
+  EXPECT_EQ(check(fill), Status::invalid_value);
   fill.width = 0;
   EXPECT_EQ(check(fill), Status::success);
   fill.width = 1, fill.height = 0;
   EXPECT_EQ(check(fill), Status::success);
   perform(fill);
+}
+
+// As the second slice of each would lie before the first, or where memory that may be accessed is.
+TEST_F(Transfers, AreRefusedIfTheirSlicesOrPositionsWrap) {
+  char* const d = device_bytes(1000);
+  char* const e = device_bytes(1000);
+  const std::uint64_t most = ~std::uint64_t{0};
+  const Fill fill{.to = d,
+                  .value = 1,
+                  .element = 1,
+                  .width = 16,
+                  .height = 2,
+                  .depth = 2,
+                  .pitch = 64,
+                  .rows = most};
+  EXPECT_EQ(check(fill), Status::invalid_value);
+  Copy copy{.to = d,
+            .from = e,
+            .width = 16,
+            .height = 2,
+            .depth = 2,
+            .to_pitch = 64,
+            .to_rows = 2,
+            .from_pitch = 64,
+            .from_rows = 2,
+            .direction = Direction::device_to_device};
+  EXPECT_EQ(check(copy), Status::success);
+  copy.from_rows = most;
+  EXPECT_EQ(check(copy), Status::invalid_value);
+  copy.from_rows = 2, copy.to_rows = most / 64 + 1;
+  EXPECT_EQ(check(copy), Status::invalid_value);
+
+  abi::Copy3D box{};
+  box.to = {d, 64, 64, 4}, box.from = {e, 64, 64, 4};
+  box.extent = {16, 2, 2};
+  box.kind = int(Direction::device_to_device);
+  EXPECT_EQ(check(*copy_of(&box)), Status::success);
+  for (const abi::Position& at : {abi::Position{most, 0, 0}, {0, most / 64 + 1, 0}, {0, 0, most}}) {
+    box.from_position = at;
+    EXPECT_EQ(check(*copy_of(&box)), Status::invalid_value);
+  }
 }
 
 // As an H100, which also returns another status than for a single prefetch.

@@ -257,5 +257,18 @@ TEST(Memory, RandomHistoryNeverOverlaps) {
   EXPECT_EQ(m.live().size(), live.size());
 }
 
+TEST(Memory, AdoptsNothingAroundItsOwnAddresses) {
+  Memory m(1, 1 << 20);
+  const std::uint64_t page = 4096, around = std::uint64_t{1} << 45;
+  const std::uint64_t base = m.allocate(0, page, AllocationKind::device).value();
+  m.release(base);
+  const auto adopt = [&](std::uint64_t from, std::uint64_t bytes) {
+    return m.adopt(0, reinterpret_cast<void*>(from), bytes, AllocationKind::host);
+  };
+  EXPECT_FALSE(adopt(base - around / 2, around));
+  EXPECT_FALSE(adopt(page, ~std::uint64_t{0}));
+  EXPECT_TRUE(adopt(page, page));
+}
+
 }  // namespace
 }  // namespace inflight::machine

@@ -194,6 +194,8 @@ Status check(const Copy& copy) {
 Status check(const Fill& fill) {
   if (fill.element != 1 && fill.element != 2 && fill.element != 4) return Status::invalid_value;
   if (fill.empty()) return Status::success;
+  // Slices that lie in each other could be any number.
+  if (fill.depth > 1 && fill.rows < fill.height) return Status::invalid_value;
   const ByteBox box = fill.destination();
   if ((fill.height > 1 || fill.depth > 1) && fill.pitch < box.bytes) return Status::invalid_value;
   if (address_of(fill.to) % fill.element != 0) return Status::invalid_value;

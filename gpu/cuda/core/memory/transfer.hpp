@@ -71,12 +71,8 @@ struct Fill {
   std::uint64_t pitch = 0, rows = 1;               // bytes; rows per slice
   bool asynchronous = true;                        // the call's name ends in Async
   bool empty() const { return width == 0 || height == 0 || depth == 0; }
-  // The bytes that it fills, each row once: slices that overlap have rows in common.
   ByteBox destination() const {
-    const std::uint64_t row = (Checked(width) * element).saturated();
-    if (depth > 1 && rows < height)
-      return {row, (Checked(depth - 1) * rows + height).saturated(), 1, pitch};
-    return {row, height, depth, pitch, Checked(pitch) * rows};
+    return {(Checked(width) * element).saturated(), height, depth, pitch, Checked(pitch) * rows};
   }
 };
 

@@ -239,7 +239,8 @@ struct Perform {
   template <class Write>
   bool cast(const Write& write, void (*observe)(const Stream&, const Write&)) const {
     if (Core::get().memory.multicasts().empty()) return false;
-    const auto places = multicast_places(written(write));
+    const ByteRange range = written(write);
+    const auto places = multicast_places(range);
     for (const machine::MulticastSpan::Place& each : places) {
       Write one = write;
       one.to = pointer_to(each.seen);
@@ -247,7 +248,8 @@ struct Perform {
       one.to = each.at;
       perform(one);
     }
-    return !places.empty();
+    // Nothing is at its addresses if a device has unbound its memory meanwhile.
+    return !places.empty() || Core::get().memory.multicasts().contains(range.base());
   }
   void operator()(const ValueWork& work) const { cuda::perform(work, stream); }
   void operator()(const ChildWork&) const {}        // its steps run separately
