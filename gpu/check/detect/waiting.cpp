@@ -32,13 +32,16 @@ class Waiting : public Listener {
     const std::uint32_t warp = state->warp(op.who);
     history.note(op, warp, state->order, breaches);
     if (op.op == MbarrierOp::Op::init) initialised(*state, history);
-    if (op.op == MbarrierOp::Op::test_wait && !op.done)
+    if (const auto polls = state->polls.find(warp); op.done && polls != state->polls.end())
+      polls->second.go_on();
+    if (op.op == MbarrierOp::Op::test_wait && !op.done && !fails_spuriously(op))
       state->polls[warp].saw(
           {op.who,
            {Space::shared, cluster_place(*state->kernel, op.who.block).first, op.rank, op.address},
            true,
            op.parity,
-           8});
+           8},
+          written_.load(std::memory_order_relaxed));
     if (!breaches.empty()) add(*state, breaches, history, op.rank, op.who.block, op.address);
   }
   void copy_issued(const CopyIssued& copy) override {
@@ -140,6 +143,7 @@ class Waiting : public Listener {
     if (event.why != Stuck::Why::nothing_moves) {
       const std::lock_guard lock(mutex_);
       Hang& hang = hangs_[event.kernel->launch];
+      hang.why = event.why, hang.not_begun = event.not_begun;
       if (hang.threads.empty()) hang.first = event.cluster;
       hang.threads.insert(hang.threads.end(), event.threads.begin(), event.threads.end());
       return;
@@ -153,16 +157,24 @@ class Waiting : public Listener {
     who.launch = event.kernel->launch;
     who.block = event.cluster;
     const ClusterState* const state = find(who);
-    if (!state || !words_.is_livelocked(event, *state, memory_, alone(event.kernel->launch)))
+    if (!state || !words_.is_livelocked(event, *state, memory_,
+                                        alone_ms(event.kernel->launch, event.idle_ms)))
       return false;
-    const std::lock_guard lock(mutex_);
-    hangs_[event.kernel->launch].not_begun = event.not_begun;
     return true;
   }
   void allocation(const Allocation& event) override { memory_.note(event); }
-  void kernel_begin(const KernelBegin&) override { ++running_; }
+  void kernel_begin(const KernelBegin& event) override {
+    const std::lock_guard lock(mutex_);
+    ++running_;
+    alone_[event.kernel->launch] = {++begun_and_ended_, 0};
+  }
   void kernel_end(const KernelEnd& event) override {
-    --running_;
+    {
+      const std::lock_guard lock(mutex_);
+      --running_;
+      ++begun_and_ended_;
+      alone_.erase(event.kernel->launch);
+    }
     report_hang(*event.kernel);
     clusters_.launch_ended(event.kernel->launch);
   }
@@ -206,10 +218,20 @@ class Waiting : public Listener {
     return &clusters_.get(kernel.launch, first,
                           [&] { return std::make_unique<ClusterState>(kernel); });
   }
-  // Only threads of this launch can change the locations that its threads poll.
-  bool alone(std::uint64_t launch) {
+  // For how much of the time for which its threads only polled nothing but this launch ran, whose
+  // threads alone could change what they poll. Another launch may have written its last before it
+  // ended, and one that waits for it may be about to begin.
+  std::uint32_t alone_ms(std::uint64_t launch, std::uint32_t idle_ms) {
     const std::lock_guard lock(mutex_);
-    return running_.load() == 1 && !waits_outside_.contains(launch);
+    Alone& alone = alone_[launch];
+    if (running_ != 1 || waits_outside_.contains(launch) || alone.changes != begun_and_ended_)
+      alone = {begun_and_ended_, idle_ms};
+    if (idle_ms < alone.since_ms) alone.since_ms = 0;  // they did something else in between
+    return idle_ms - alone.since_ms;
+  }
+  // A test of a phase that is complete fails only because the checker lets it fail.
+  static bool fails_spuriously(const MbarrierOp& op) {
+    return op.violation == async::Violation::none && op.parity != op.phase_parity;
   }
   // Called at the end of the launch, when stuck() has collected the waits of all its clusters.
   void report_hang(const Kernel& kernel) {
@@ -237,7 +259,8 @@ class Waiting : public Listener {
     if (access.read) {
       const int lane = std::countr_zero(access.who.mask);
       WarpPolls& polls = state.polls[warp];
-      polls.saw({access.who, state.spot(access, lane), false, access.read[lane], access.bytes});
+      polls.saw({access.who, state.spot(access, lane), false, access.read[lane], access.bytes},
+                written_.load(std::memory_order_relaxed));
       if (polls.repeats() == WarpPolls::many && !polls.all_of([&](const Poll& poll) {
             return poll.at.space == Space::shared || memory_.holds(poll.at.address);
           })) {
@@ -365,9 +388,17 @@ class Waiting : public Listener {
   WaitingWords words_;
   Blocks<ClusterState> clusters_;
   DeviceMemory memory_;
-  std::atomic<int> running_{0};            // number of running launches
   std::atomic<std::uint64_t> written_{0};  // number of writes, for Write::number
   std::mutex mutex_;
+  // When a launch became the only one: the number of launches that had begun and ended, and how
+  // long its threads had only polled then.
+  struct Alone {
+    std::uint64_t changes = 0;
+    std::uint32_t since_ms = 0;
+  };
+  int running_ = 0;  // number of running launches
+  std::uint64_t begun_and_ended_ = 0;
+  std::map<std::uint64_t, Alone> alone_;   // by launch
   std::map<std::uint64_t, Hang> hangs_;    // by launch
   std::set<std::uint64_t> waits_outside_;  // launches that poll what the host can write
 };

@@ -128,13 +128,15 @@ struct Stuck {
   struct Threads {
     Wait wait;           // what they wait for; `step` is unused
     bool polls = false;  // they poll in a loop: no wait that the machine knows
+    bool runs = false;   // they do not wait, and their warp's last turn did not poll
   };
   const Kernel* kernel = nullptr;
   std::uint64_t cluster = 0;  // linear index of its first block
   Why why = Why::nothing_moves;
   std::span<const Threads> threads;  // all live threads, by block, warp and instruction
   std::uint64_t not_begun = 0;       // blocks of the launch that found no room to begin
-  std::uint32_t idle_ms = 0;         // time for which all threads of the launch only polled
+  // For how long all threads of the launch only polled. Pauses of the host do not count.
+  std::uint32_t idle_ms = 0;
 };
 
 }  // namespace inflight::check

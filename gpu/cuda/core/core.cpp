@@ -28,6 +28,7 @@
 #include "gpu/cuda/core/watch/calls.hpp"
 #include "gpu/cuda/core/watch/pages.hpp"
 #include "gpu/cuda/core/watch/watch.hpp"
+#include "gpu/host/awake_time.hpp"
 #include "gpu/host/of_this_thread.hpp"
 
 namespace inflight::cuda {
@@ -175,15 +176,18 @@ void Device::reset() {
 namespace {
 
 // At exit, pending work may run for `grace` more. Then launches are cancelled, and the process
-// waits only for work that cannot be cancelled (a copy, a host function).
+// waits only for work that cannot be cancelled (a copy, a host function). Pauses of the host do not
+// count, so what a short kernel does does not depend on them.
 constexpr std::chrono::milliseconds grace{100};
 constexpr std::chrono::seconds last_wait{10};
 
 void finish(const std::vector<Device*>& devices) {
-  const auto now = std::chrono::steady_clock::now();
+  const auto is_done = [](const Device& device, std::chrono::milliseconds time) {
+    return host::wait_awake(time, [&](auto deadline) { return device.wait_until(deadline); });
+  };
   for (Device* device : devices)
-    if (!device->wait_until(now + grace)) device->cancel = true;
-  for (Device* device : devices) device->wait_until(now + last_wait);
+    if (!is_done(*device, grace)) device->cancel = true;
+  for (Device* device : devices) is_done(*device, last_wait);
   for (Device* device : devices)
     if (const std::uint64_t bytes = device->printed.unshown())
       report(std::to_string(bytes) +

@@ -143,7 +143,7 @@ bool all_equal(const std::uint64_t* a, std::uint32_t mask) {
 // Returns the next op. An atomic that changes nothing may be part of a spin.
 const Op* go_on(Warp& w, const Op* op, bool changed) {
   if (changed)
-    w.progressed = true;
+    w.exchanged = true;
   else
     w.poll();
   return op + 1;

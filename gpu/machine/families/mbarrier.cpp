@@ -291,10 +291,12 @@ std::uint32_t observing(Warp& w, const Op* op, const Mbarriers& m, bool parity, 
   each_phase(w, op, m, parity, done, alike_all,
              [&](int first, std::uint32_t group, std::uint32_t phase) {
                if (is(op, ResultUse::doubtful) && test_lane(w, op, m, first, parity).done &&
-                   of->spurious_failures.fails(w, *op->what, m.offsets[first], phase))
+                   of->spurious_failures.fails(w, *op->what, m.offsets[first], phase)) {
                  failing |= group;
-               else
+                 w.progressed = true;  // it comes nearer to the last of these failures
+               } else {
                  of->spurious_failures.observed(w, m.offsets[first], phase);
+               }
              });
   return done & ~failing;
 }

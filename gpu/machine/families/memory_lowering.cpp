@@ -180,7 +180,7 @@ bool lower_access(Lowering& lo, AccessTable table, bool store) {
   if (f->count > 2) op.c = refs[2];
   op.extra = rest;
   op.count = static_cast<std::uint8_t>(f->count);
-  if (!store && is_strong) op.flags |= Op::strong;
+  if (is_strong) op.flags |= Op::strong;
   if (!bind_address(lo, address, *t, base, op)) return false;
   // The size of one element in its register.
   const unsigned value_bytes = direct ? own : ptx::size_of(slot_type(f->type));

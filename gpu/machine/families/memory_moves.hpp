@@ -39,8 +39,11 @@ inline const A* address_bases(const Warp& w, const Op* op, A* buffer) {
 
 template <class E>
 inline const Op* finish(Warp& w, const Op* op) {
-  if constexpr (E::writes) w.progressed = true;
-  if (op->flags & Op::strong) w.poll();
+  const bool strong = op->flags & Op::strong;
+  if constexpr (E::writes)
+    (strong ? w.exchanged : w.progressed) = true;
+  else if (strong)
+    w.poll();
   return op + 1;
 }
 

@@ -91,9 +91,9 @@ std::string prepare(Grid& grid, Program::FunctionRef entry) {
 void report_stuck(const Clusters& clusters, const Cluster& first, check::Stuck::Why why) {
   const Observation* const observation = clusters.grid().observation;
   if (!observation) return;
-  observation->stuck(first, why);
+  observation->stuck(first, why, clusters.not_begun());
   for (const Cluster* const each : clusters.unfinished())
-    if (each != &first) observation->stuck(*each, why);
+    if (each != &first) observation->stuck(*each, why, clusters.not_begun());
 }
 
 // The outcome of a launch that was stopped. If it was stopped from outside, this adds where it was.
@@ -114,7 +114,8 @@ Outcome ended_early(const Clusters& clusters) {
         check::readable(clusters.grid().launch->kernel->name));
   for (const auto& block : cluster->blocks)
     if (!block->ended) outcome.report += to_text(waits_of(*block));
-  if (outcome.kind == FaultKind::timeout)
+  // Blocks that would have begun might have changed what these wait for.
+  if (outcome.kind == FaultKind::timeout && !clusters.about_to_begin())
     report_stuck(clusters, *cluster, check::Stuck::Why::out_of_time);
   return outcome;
 }

@@ -10,6 +10,7 @@
 #include "gpu/machine/run/undefined_registers.hpp"
 #include "gpu/machine/run/values.hpp"
 #include "gpu/machine/run/warpgroup.hpp"
+#include "gpu/machine/run/worker.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -20,9 +21,18 @@ constexpr std::uint32_t longest_in_step = 128;  // rounds
 constexpr std::uint32_t shared_alignment = 1024;
 // Besides the bits of Polls. A thread that sleeps between two polls does not poll the time.
 constexpr std::uint8_t slept = 4;
+// After so many rounds of exchanges, turns vary. Programs whose threads wait for each other have
+// long gone on.
+constexpr std::uint32_t many_exchanges = 64;
 
 std::uint32_t lanes_below(std::uint32_t count) {
   return count >= 32 ? all_lanes : (1u << count) - 1;
+}
+
+std::uint64_t slices(const Block& block) {
+  std::uint64_t sum = 0;
+  for (const auto& w : block.warps) sum += w->slice;
+  return sum;
 }
 
 }  // namespace
@@ -35,6 +45,7 @@ void Block::start(const Dim3& at) {
   barriers.fill({});
   reads = {};
   ended = left = launched_dependents = held = false;
+  exchanges = 0;
   clock.start(grid->begin);
   in_step = grid->entry->makes_mbarriers && threads > lanes ? longest_in_step : 0;
   if (shared_end != grid->shared_end || !shared) {
@@ -63,6 +74,7 @@ void Block::start(const Dim3& at) {
   }
   if (const Turns& asked = grid->options->turns; new_in_grid || asked.kind == Turns::Kind::random)
     turns.start(asked, linear, warps.size());
+  turns.vary_no_more();
   fill_block_values(*this, new_in_grid);
   new_in_grid = false;
   start_warpgroups(*this);
@@ -88,6 +100,9 @@ void Block::start(const Dim3& at) {
 struct Block::Round {
   bool live = false, ran = false;            // a warp is still alive after it; a warp has run
   bool spinning = true, progressed = false;  // all warps that ran polled; one made progress
+  bool exchanging = true;                    // all warps that ran polled or exchanged values
+  bool exchanged = false;                    // one exchanged values
+  bool moved = false;                        // one made progress in another way
   std::uint8_t polls = 0;
 };
 
@@ -108,8 +123,11 @@ bool Block::take_turn(Warp& w, Worker& worker, Round& r, Run run) {
   r.live |= !w.done();
   r.spinning &= w.polled != 0;
   r.polls |= w.polled;
-  r.progressed |= w.progressed;
-  w.progressed = false;
+  r.exchanging &= w.polled != 0 || w.exchanged;
+  r.exchanged |= w.exchanged;
+  r.moved |= w.progressed;
+  r.progressed |= w.progressed || w.exchanged;
+  w.progressed = w.exchanged = false;
   return true;
 }
 
@@ -137,11 +155,26 @@ void Block::take_turns(Worker& worker, Round& round) {
   round = r;
 }
 
-void Block::pass_time(const Round& round) {
+void Block::pass_time(const Round& round, Worker& worker) {
   if (round.spinning && !round.progressed)
-    clock.waited(round.polls, grid->limits->clock_khz);
+    clock.waited(round.polls, grid->limits->clock_khz, worker.awake);
   else
     clock.worked();
+}
+
+// Warps that only exchange values may repeat one pattern for ever, if each turn ends at the same
+// place. Turns no longer vary once something else happens, or few of them exchange anything.
+void Block::break_pattern(const Round& round) {
+  if (round.moved || !(round.exchanging || turns.varies()))
+    exchanges = 0;
+  else if (round.exchanged)
+    exchanges = std::min(exchanges + 1, many_exchanges);
+  else if (turns.varies())
+    --exchanges;
+  if (exchanges == many_exchanges && !turns.varies())
+    turns.vary(linear ^ slices(*this) << 32, warps.size());  // not twice in the same way
+  else if (exchanges == 0)
+    turns.vary_no_more();
 }
 
 Block::State Block::run(Worker& worker, std::uint32_t rounds) {
@@ -164,7 +197,8 @@ Block::State Block::run(Worker& worker, std::uint32_t rounds) {
       return State::done;
     }
     if (round.ran) {
-      pass_time(round);
+      pass_time(round, worker);
+      break_pattern(round);
       only_polled = round.spinning && !progressed;
       polled_time |= (round.polls & Polls::time) != 0;
       if (round.spinning) return State::spinning;

@@ -132,9 +132,12 @@ struct Block {
   std::uint32_t in_step = 0;
   bool launched_dependents = false;  // it has issued launch_dependents
   bool held = false;                 // some threads wait at griddepcontrol.wait
-  bool progressed = false;           // the last run() did something other than polling
-  bool only_polled = false;          // the last run() only polled, or could run nothing
-  bool polled_time = false;          // it also read the time: the wait may end by itself
+  // Rounds in which its warps did nothing that others may see but exchange values, by atomics and
+  // strong stores, or poll.
+  std::uint32_t exchanges = 0;
+  bool progressed = false;   // the last run() did something other than polling
+  bool only_polled = false;  // the last run() only polled, or could run nothing
+  bool polled_time = false;  // it also read the time: the wait may end by itself
   TurnOrder turns;
   Clock clock;
   std::uint64_t linear = 0;
@@ -174,7 +177,8 @@ struct Block {
   void take_turns(Worker& worker, Round& round);
   template <class Run>
   bool take_turn(Warp& warp, Worker& worker, Round& round, Run run);
-  void pass_time(const Round& round);
+  void pass_time(const Round& round, Worker& worker);
+  void break_pattern(const Round& round);
   void try_release();
   void wake_sleepers();
 };

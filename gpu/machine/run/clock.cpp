@@ -14,7 +14,7 @@ std::uint64_t Clock::step() const {
   return std::clamp<std::uint64_t>((now_ - since_) / 16, 64, longest_step);
 }
 
-void Clock::waited(std::uint8_t polls, std::uint32_t khz) {
+void Clock::waited(std::uint8_t polls, std::uint32_t khz, host::AwakeTime& awake) {
   const bool remembered = memory_rounds_ != 0;
   if (polls & Polls::memory)
     memory_rounds_ = min_idle_rounds;
@@ -23,12 +23,15 @@ void Clock::waited(std::uint8_t polls, std::uint32_t khz) {
   if (remembered != (memory_rounds_ != 0)) rounds_ = 0;  // it now waits for something else
   if (rounds_++ == 0) {
     since_ = now_;
-    host_since_ = std::chrono::steady_clock::now();
+    host_ = std::chrono::nanoseconds{0};
+    awake_ = nullptr;
   }
   if (rounds_ < min_idle_rounds) return;
   if (memory_rounds_ != 0) {
-    const std::chrono::nanoseconds host = std::chrono::steady_clock::now() - host_since_;
-    reach(since_ + machine::cycles(static_cast<std::uint64_t>(host.count()), khz));
+    const std::chrono::nanoseconds now = awake.now();
+    if (awake_ == &awake) host_ += now - seen_;
+    awake_ = &awake, seen_ = now;
+    reach(since_ + machine::cycles(static_cast<std::uint64_t>(host_.count()), khz));
   } else {
     const std::uint64_t next = now_ + step();
     now_ = wake_ > now_ ? std::min(next, wake_) : next;

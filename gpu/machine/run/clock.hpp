@@ -4,12 +4,13 @@
 // the same in every run, and a thread that has seen another's work reads a later time. While warps
 // only read the time or sleep, it jumps: a wait for a second does not take a second. While they
 // poll memory as well, others may write there at a pace that this block does not know, so the clock
-// follows the host's time.
+// follows the host's time, as far as the host lets the block poll.
 #pragma once
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 
+#include "gpu/host/awake_time.hpp"
 #include "gpu/machine/config/launch.hpp"
 
 namespace inflight::machine {
@@ -35,8 +36,9 @@ class Clock {
   void pass(std::uint64_t cycles) { now_ += cycles; }
   // A round of turns made progress.
   void worked() { rounds_ = memory_rounds_ = 0; }
-  // In a round, warps only polled what `polls` says. `khz` is the clock rate.
-  void waited(std::uint8_t polls, std::uint32_t khz);
+  // In a round, warps only polled what `polls` says. `khz` is the clock rate, `awake` the time of
+  // the worker that runs the block.
+  void waited(std::uint8_t polls, std::uint32_t khz, host::AwakeTime& awake);
   // Nothing can run until the clock reaches the time at which waits give up by themselves.
   void jump();
   // Does the time jump, or will it in the next round?
@@ -56,10 +58,11 @@ class Clock {
   static constexpr std::uint32_t min_idle_rounds = 8;
   std::uint64_t step() const;
   std::uint64_t now_ = first_cycle, wake_ = never;
-  std::uint32_t rounds_ = 0;         // consecutive rounds of waiting
-  std::uint32_t memory_rounds_ = 0;  // rounds until a poll of memory is forgotten
-  std::uint64_t since_ = 0;          // when the waiting began
-  std::chrono::steady_clock::time_point host_since_;
+  std::uint32_t rounds_ = 0;                    // consecutive rounds of waiting
+  std::uint32_t memory_rounds_ = 0;             // rounds until a poll of memory is forgotten
+  std::uint64_t since_ = 0;                     // when the waiting began
+  const host::AwakeTime* awake_ = nullptr;      // of the worker that ran the last round of waiting
+  std::chrono::nanoseconds seen_{0}, host_{0};  // what it was then; the host's time since `since_`
 };
 
 // Conversions between cycles and nanoseconds of a clock of `khz`.

@@ -5,6 +5,7 @@
 
 #include "gpu/machine/run/circumstances.hpp"
 #include "gpu/machine/run/each_lane.hpp"
+#include "gpu/machine/run/failing_waits.hpp"
 #include "gpu/machine/run/in_flight.hpp"
 #include "gpu/machine/run/observation.hpp"
 #include "gpu/machine/run/warpgroup.hpp"
@@ -13,10 +14,11 @@
 namespace inflight::machine {
 namespace {
 
-// A cluster with only failed waits, for this many rounds and this long, is a deadlock. A program
-// that gives up after many tries or after a time has done so by then.
-constexpr std::uint32_t max_idle_rounds = 256;
-constexpr std::chrono::milliseconds max_idle_time{200};
+// A cluster with only failed waits, in this many rounds and this many of them, is a deadlock. A
+// program that gives up after many tries or after a time has done so by then: they take 100 to 200
+// ms, and its clock has advanced by hours.
+constexpr std::uint32_t max_idle_rounds = 1024;
+constexpr std::uint64_t max_idle_waits = 1 << 20;
 constexpr std::uint32_t turn = 64;  // rounds of a block before the cluster's next one
 
 bool waits_at_mbarrier(const Block& block) {
@@ -59,6 +61,7 @@ void Cluster::start(std::uint64_t linear) {
   arrived_ = alive_ = 0;
   phase_ = 0;
   idle_rounds_ = 0;
+  idle = {};
   ended_before_.assign(blocks.size(), false);
   for (auto& block : blocks) {
     const std::uint32_t r = block->rank;
@@ -137,24 +140,13 @@ bool Cluster::unblock(Worker& worker) {
   if (in_flight && in_flight->ledger.flush_all()) return true;
   bool waiting = false;
   for (auto& block : blocks) waiting |= !block->ended && waits_at_mbarrier(*block);
-  const auto now = std::chrono::steady_clock::now();
-  if (idle_rounds_++ == 0) idle_since_ = now;
-  if (!waiting || (idle_rounds_ > max_idle_rounds && now - idle_since_ > max_idle_time))
-    return false;
-  worker.give_up = true;
-  for (auto& block : blocks) {
-    if (block->ended) continue;
-    block->clock.jump();
-    for (auto& w : block->warps) w->wake(Wait::mbarrier, Warp::any_detail);
-    for (auto& w : block->warps) {
-      if (!w->runnable()) continue;
-      w->worker = &worker;
-      w->run(1);
-      block->clock.pass(w->used());
-      if (w->progressed) idle_rounds_ = 0;
-    }
-  }
-  worker.give_up = false;
+  if (idle_rounds_++ == 0) idle_waits_ = 0;
+  if (!waiting || (idle_rounds_ > max_idle_rounds && idle_waits_ > max_idle_waits)) return false;
+  for (auto& block : blocks)
+    if (!block->ended) block->clock.jump();
+  const FailedWaits failed = let_waits_fail(*this, worker);
+  idle_waits_ += failed.tries;
+  if (failed.progressed) idle_rounds_ = 0;
   return true;
 }
 

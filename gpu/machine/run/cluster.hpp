@@ -3,12 +3,12 @@
 // clusters is a cluster of its own. One host thread runs a cluster's blocks in turn, so nothing in
 // it needs a lock.
 #pragma once
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
 #include "gpu/machine/run/block.hpp"
+#include "gpu/machine/run/standstill.hpp"
 
 namespace inflight::machine {
 
@@ -49,6 +49,7 @@ struct Cluster {
   Grid* grid = nullptr;
   std::vector<std::unique_ptr<Block>> blocks;  // by rank
   std::unique_ptr<InFlight> in_flight;         // made on first use
+  IdleTurns idle;                              // for a listener to hangs
 
  private:
   bool unblock(Worker& worker);
@@ -61,7 +62,7 @@ struct Cluster {
   std::uint64_t phase_ = 0;
   std::vector<bool> ended_before_;  // by rank: in the last round of turns
   std::uint32_t idle_rounds_ = 0;   // consecutive rounds in which only waits gave up
-  std::chrono::steady_clock::time_point idle_since_;
+  std::uint64_t idle_waits_ = 0;    // the waits that gave up in them
 };
 
 // Where a shared address lies in a block's cluster.

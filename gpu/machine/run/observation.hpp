@@ -75,7 +75,7 @@ class Observation {
   void wait_begun(Warp& w, const Split& split) const;
   void wait_ended(Warp& w, const Split& split) const;
   // The launch ends because of what the threads of this cluster wait for.
-  void stuck(const Cluster& cluster, check::Stuck::Why why) const;
+  void stuck(const Cluster& cluster, check::Stuck::Why why, std::uint64_t not_begun = 0) const;
   // The same, if the listener finds that nobody else can change what these threads poll. Returns
   // whether it does.
   bool is_livelocked(const Cluster& cluster, std::uint64_t not_begun, std::uint32_t idle_ms) const;

@@ -207,7 +207,8 @@ std::vector<check::Stuck::Threads> Observation::threads_of(const Cluster& cluste
     for (const auto& w : block->warps)
       for (const Split& s : w->parked)
         if (const std::uint32_t live = block->ended ? 0 : s.mask & w->alive)
-          threads.push_back({wait_event(*w, s, live), s.wait == Wait::nothing});
+          threads.push_back({wait_event(*w, s, live), s.wait == Wait::nothing,
+                             s.wait == Wait::nothing && w->polled == 0 && block->exchanges == 0});
   std::stable_sort(threads.begin(), threads.end(), [](const auto& a, const auto& b) {
     const check::Who &x = a.wait.who, &y = b.wait.who;
     return std::tie(x.block, x.warp, x.instruction) < std::tie(y.block, y.warp, y.instruction);
@@ -215,10 +216,11 @@ std::vector<check::Stuck::Threads> Observation::threads_of(const Cluster& cluste
   return threads;
 }
 
-void Observation::stuck(const Cluster& cluster, check::Stuck::Why why) const {
+void Observation::stuck(const Cluster& cluster, check::Stuck::Why why,
+                        std::uint64_t not_begun) const {
   if (!wants(Topic::hangs)) return;
   const auto threads = threads_of(cluster);
-  listener_.stuck({&kernel_, cluster.blocks.front()->linear, why, threads});
+  listener_.stuck({&kernel_, cluster.blocks.front()->linear, why, threads, not_begun});
 }
 
 bool Observation::is_livelocked(const Cluster& cluster, std::uint64_t not_begun,

@@ -14,11 +14,27 @@ constexpr std::uint64_t odd = 0xd1342543de82ef95;
 void TurnOrder::start(const Turns& turns, std::uint64_t block, std::size_t warps) {
   turns_ = turns;
   phases_ = turns.kind == Turns::Kind::chip && warps > 1 ? chip_phases : 0;
+  varies_ = false;
   order_.clear();
-  if (turns.kind != Turns::Kind::random) return;
-  random_ = async::Random(turns.seed ^ (block + 1) * odd);
+  if (turns.kind == Turns::Kind::random) begin_random(block, warps);
+}
+
+void TurnOrder::begin_random(std::uint64_t block, std::size_t warps) {
+  random_ = async::Random(turns_.seed ^ (block + 1) * odd);
   order_.resize(warps);
   std::iota(order_.begin(), order_.end(), std::uint16_t{0});
+}
+
+void TurnOrder::vary(std::uint64_t block, std::size_t warps) {
+  if (is_random()) return;  // or it varies already
+  varies_ = true;
+  begin_random(block, warps);
+}
+
+void TurnOrder::vary_no_more() {
+  if (!varies_) return;
+  varies_ = false;
+  order_.clear();
 }
 
 void TurnOrder::shuffle() {
@@ -28,7 +44,7 @@ void TurnOrder::shuffle() {
 
 // Random lengths are short and long alike: from 1 to 4096.
 std::uint32_t TurnOrder::instructions() {
-  if (turns_.kind == Turns::Kind::fixed) return turns_.instructions;
+  if (!is_random()) return turns_.instructions;
   return 1 + random_.below(1u << random_.below(13));
 }
 

@@ -15,20 +15,28 @@ class TurnOrder {
   static constexpr std::uint32_t chip_phases = 16;
 
   void start(const Turns& turns, std::uint64_t block, std::size_t warps);
+  // From now on the turns are as at random, by a seed of the block: a pattern of regular turns may
+  // repeat for ever what threads do to each other, which no chip does. Or again as asked for.
+  void vary(std::uint64_t block, std::size_t warps);
+  void vary_no_more();
+  bool varies() const { return varies_; }
   // Begins a round, in a new order if the order is random.
   void next_round() {
-    if (turns_.kind == Turns::Kind::random) shuffle();
+    if (is_random()) shuffle();
   }
   std::size_t warp(std::size_t i) const { return order_.empty() ? i : order_[i]; }
   // Do turns end after a number of instructions, rather than with the slice?
-  bool counted() const { return turns_.kind != Turns::Kind::chip; }
+  bool counted() const { return varies_ || turns_.kind != Turns::Kind::chip; }
   std::uint32_t instructions();
   // Phases that a warp may have to begin in step.
   std::uint32_t phases_in_step() const { return phases_; }
 
  private:
+  bool is_random() const { return varies_ || turns_.kind == Turns::Kind::random; }
+  void begin_random(std::uint64_t block, std::size_t warps);
   void shuffle();
   Turns turns_;
+  bool varies_ = false;
   std::uint32_t phases_ = 0;
   async::Random random_{0};
   std::vector<std::uint16_t> order_;

@@ -31,6 +31,7 @@ class OnVariant {
         mask_(w.mask),
         whole_(w.whole),
         progressed_(w.progressed),
+        exchanged_(w.exchanged),
         budget_(w.budget),
         allotted_(w.allotted),
         polled_(w.polled) {
@@ -38,6 +39,7 @@ class OnVariant {
   }
   ~OnVariant() {
     w_.base[0] = base_, w_.mask = mask_, w_.whole = whole_, w_.progressed = progressed_;
+    w_.exchanged = exchanged_;
     w_.budget = budget_, w_.allotted = allotted_, w_.polled = polled_;
   }
   OnVariant(Warp& w, UndefinedRegisters& u, unsigned variant)
@@ -48,7 +50,7 @@ class OnVariant {
   Warp& w_;
   char* const base_;
   const std::uint32_t mask_;
-  const bool whole_, progressed_;
+  const bool whole_, progressed_, exchanged_;
   const std::int32_t budget_, allotted_;
   const std::uint8_t polled_;
 };

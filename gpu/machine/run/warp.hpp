@@ -208,6 +208,7 @@ struct alignas(64) Warp {
   bool exclusive = false;           // the split keeps this slice even if others are first
   std::uint8_t polled = 0;          // Polls: what this turn executed that may be part of a spin
   bool progressed = false;          // it did something that others may see
+  bool exchanged = false;           // it did so by an atomic or a strong store
   std::uint32_t undefined = 0;      // registers with undefined bits (undefined.hpp)
   bool tracks_undefined = false;    // the loop that runs its ops follows undefined bits
   const MatrixVariant* variant = nullptr;  // set while a matrix load or store runs on a variant

@@ -43,7 +43,6 @@ bool WorkQueue::claim(std::uint64_t use, std::uint32_t length) {
   done_.store(0, std::memory_order_relaxed);
   unreported_ = finished_ = cycles_ = 0;
   waited_ = 0;
-  ask_at = 0;
   length_ = length;
   claimed_.store(use, std::memory_order_release);
   return true;

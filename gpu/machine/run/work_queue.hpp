@@ -80,12 +80,14 @@ class WorkQueue {
   bool all_wait() const { return waited_ != 0 && waited_ >= suspended_count(); }
   void forget_waiting() { waited_ = 0; }
 
-  // With a listener to hangs: when the worker's turn began, in nanoseconds; 0: it is in none.
-  std::int64_t ask_at = 0;  // when its worker next asks the listener whether all only poll
-  void turn(std::int64_t began) { turn_.store(began, std::memory_order_relaxed); }
+  // With a listener to hangs: its worker begins a turn of a cluster, and has ended it.
+  void turn_begins() { turn_.store((turn() + 1) | 1, std::memory_order_release); }
+  void turn_ended() { turn_.store((turn() | 1) + 1, std::memory_order_release); }
 
   // For any thread:
-  std::int64_t turn() const { return turn_.load(std::memory_order_relaxed); }
+  // The number of the worker's last begin or end of a turn, with a listener to hangs: odd while it
+  // is in one.
+  std::uint64_t turn() const { return turn_.load(std::memory_order_acquire); }
   // Finished clusters of launch `use`.
   std::uint64_t done(std::uint64_t use) const {
     return claimed_.load(std::memory_order_acquire) == use ? finished_in_all() : 0;
@@ -101,7 +103,7 @@ class WorkQueue {
   // The last launches that claimed the queue, and that took its part.
   std::atomic<std::uint64_t> claiming_{0}, claimed_{0}, part_{0};
   std::atomic<std::uint64_t> done_{0};
-  std::atomic<std::int64_t> turn_{0};
+  std::atomic<std::uint64_t> turn_{0};
   std::uint64_t unreported_ = 0, finished_ = 0, cycles_ = 0;
   std::size_t waited_ = 0;    // consecutive turns of suspended clusters without progress
   std::uint32_t length_ = 1;  // of the next run

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "gpu/host/awake_time.hpp"
 #include "gpu/machine/code/op.hpp"
 #include "gpu/machine/memory/memory.hpp"
 
@@ -37,6 +38,7 @@ struct Worker {
 
   std::uint64_t lookups = 0;  // extents that `cache` lacked
   bool give_up = false;       // try_wait returns false instead of waiting on
+  host::AwakeTime awake;      // looked at in turns that only poll
 
  private:
   static std::size_t slot(const Op* op) {

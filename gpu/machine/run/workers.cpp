@@ -9,7 +9,9 @@
 #include "gpu/host/cores.hpp"
 #include "gpu/machine/children/parent.hpp"
 #include "gpu/machine/run/circumstances.hpp"
+#include "gpu/machine/run/failing_waits.hpp"
 #include "gpu/machine/run/helpers.hpp"
+#include "gpu/machine/run/in_flight.hpp"
 #include "gpu/machine/run/observation.hpp"
 #include "gpu/machine/run/spare_clusters.hpp"
 #include "gpu/machine/run/worker.hpp"
@@ -34,10 +36,6 @@ std::uint64_t most_cycles(const Grid& grid) {
 // The cycles that an ended cluster took.
 std::uint64_t cycles_of(const Cluster& cluster) {
   return (cluster.blocks.front()->clock.now() - cluster.grid->begin) * cluster.blocks.size();
-}
-
-std::int64_t host_time() {
-  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
 
 // Has every block that has not ended only polled, or been unable to run?
@@ -89,6 +87,7 @@ void run_clusters(Clusters& clusters, unsigned place) {
   SpareClusters spare(grid);
   std::uint64_t ended = 0;  // clusters, not yet reported
   const bool watched = is_watched(grid);
+  Patience patience;
   while (!grid.stop.load(std::memory_order_relaxed)) {
     auto ticket = clusters.take(queue);
     if (!ticket) break;
@@ -97,11 +96,11 @@ void run_clusters(Clusters& clusters, unsigned place) {
       cluster = spare.take();
       cluster->start(ticket.fresh);
     }
-    if (watched) queue.turn(host_time());
+    if (watched) queue.turn_begins();
     Prerequisites* const in_front = grid.launch->prerequisites;
     const bool held = in_front && cluster->held();
     const bool done = cluster->run(*worker, turn) == Cluster::State::done;
-    if (watched) clusters.took_turn(queue, *cluster, done);
+    if (watched) clusters.took_turn(queue, *worker, patience, *cluster, done);
     if (!done || grid.stop.load(std::memory_order_relaxed)) {
       const bool still_held = held && cluster->held();
       // What its threads poll may be written by grids that they have launched.
@@ -139,9 +138,7 @@ Clusters::Clusters(Grid& grid, std::uint64_t total, std::uint64_t resident_limit
       limit_(resident_limit),
       bounded_(resident_limit < total),
       queues_(workers),
-      remaining_(total + 1),
-      progressed_(is_watched(grid) ? host_time() : 0),
-      moved_(progressed_.load(std::memory_order_relaxed)) {
+      remaining_(total + 1) {
   if (workers == 1 || !without_waiting(grid)) return;
   first_length_ = WorkQueue::good_length(1, most_cycles(grid));
   parts_ = first_length_ > 1 && total / workers < FreshRun::most;
@@ -264,30 +261,55 @@ void Clusters::suspend(WorkQueue& queue, std::unique_ptr<Cluster> cluster) {
   queue.suspend(std::move(cluster), progressed);
 }
 
-// Turns that only poll are short. A worker whose turn is long does something else.
-void Clusters::took_turn(WorkQueue& queue, const Cluster& cluster, bool done) {
-  constexpr std::int64_t millisecond = 1'000'000, idle_limit = 2000 * millisecond,
-                         between = 100 * millisecond;
-  // Waits with a time limit of their own have ended by then.
-  constexpr std::int64_t timed_idle_limit = 10'000 * millisecond;
-  const std::int64_t now = host_time();
-  queue.turn(0);
-  const bool moved = done || !only_polled(cluster);
-  if (moved) progressed_.store(now, std::memory_order_relaxed);
-  if (moved || polled_time(cluster)) moved_.store(now, std::memory_order_relaxed);
-  if (moved) return;
-  const std::int64_t unmoved = now - moved_.load(std::memory_order_relaxed),
-                     idle = now - progressed_.load(std::memory_order_relaxed);
-  if ((unmoved < idle_limit && idle < timed_idle_limit) || now < queue.ask_at) return;
-  if (grid_.parent && grid_.parent->busy()) return;
-  queue.ask_at = now + between;
-  for (const WorkQueue& other : queues_)
-    if (const std::int64_t began = other.turn(); began != 0 && now - began > between) return;
-  if (!grid_.observation->is_livelocked(cluster, not_begun(),
-                                        static_cast<std::uint32_t>(idle / millisecond)))
+void Clusters::took_turn(WorkQueue& queue, Worker& worker, Patience& patience, Cluster& cluster,
+                         bool done) {
+  // What a grid's threads poll may be written by the grids that they have launched, or by threads
+  // that wait for an earlier grid.
+  if (done || !only_polled(cluster) || (grid_.parent && grid_.parent->busy()) ||
+      grid_.waits_for_grids())
+    standstill_.moved();
+  else
+    polled(queue, worker, patience, cluster);
+  queue.turn_ended();
+}
+
+void Clusters::polled(WorkQueue& queue, Worker& worker, Patience& patience, Cluster& cluster) {
+  const std::uint64_t time =
+      nanoseconds(cluster.blocks.front()->clock.now(), grid_.limits->clock_khz);
+  const bool stands = standstill_.polled(cluster.idle, polled_time(cluster), time);
+  const std::uint64_t epoch = cluster.idle.epoch;
+  patience.turn(epoch, worker.awake.now());
+  if (!stands) return;
+  const Standstill::Next next = standstill_.next(cluster.idle, live());
+  if (next == Standstill::Next::flush) {
+    if (cluster.in_flight && cluster.in_flight->ledger.flush_all())
+      standstill_.moved();
+    else
+      standstill_.flushed(cluster.idle);
+  }
+  if (next == Standstill::Next::go_on) return;
+  if (next == Standstill::Next::flush || !patience.due()) {
+    // Threads that wait at an mbarrier may give up, as a program's own limit of tries or time has
+    // it, and do what others poll for.
+    if (let_waits_fail(cluster, worker).progressed) standstill_.moved();
     return;
+  }
+  if (about_to_begin()) return;
+  std::vector<std::uint64_t> turns;
+  for (const WorkQueue& each : queues_) turns.push_back(&each == &queue ? 0 : each.turn());
+  if (!patience.over(turns) || standstill_.epoch() != epoch) return;
+  const auto idle = std::chrono::duration_cast<std::chrono::milliseconds>(patience.idle());
+  if (!grid_.observation->is_livelocked(cluster, not_begun(),
+                                        static_cast<std::uint32_t>(idle.count())))
+    return patience.renew();
   livelocked_.store(&cluster, std::memory_order_relaxed);
   grid_.fail(FaultKind::deadlock, to_text(deadlock_of(cluster)));
+}
+
+std::uint64_t Clusters::live() const {
+  std::uint64_t ended = 0;
+  for (const WorkQueue& queue : queues_) ended += queue.done(queues_.use());
+  return std::min(next_.load(), total_) - ended;
 }
 
 std::uint64_t Clusters::not_begun() const {

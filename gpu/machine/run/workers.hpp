@@ -9,6 +9,7 @@
 #include "gpu/machine/run/cluster.hpp"
 #include "gpu/machine/run/helpers.hpp"
 #include "gpu/machine/run/queues.hpp"
+#include "gpu/machine/run/standstill.hpp"
 
 namespace inflight::machine {
 
@@ -42,13 +43,15 @@ class Clusters {
   Grid& grid() const { return grid_; }
   // Called after each turn of a cluster, `done` or not, for a listener to hangs. Asks the listener
   // whether anything but polling can still happen, and ends the launch if not.
-  void took_turn(WorkQueue& queue, const Cluster& cluster, bool done);
+  void took_turn(WorkQueue& queue, Worker& worker, Patience& patience, Cluster& cluster, bool done);
   // Counts clusters that have ended. Workers report several at once, because all write there.
   void ended(std::uint64_t clusters);
   // Does a worker report those of its part, though it may get others?
   bool part_ended(const WorkQueue& queue) const { return parts_ && queue.fresh.empty(); }
   // Blocks that have not begun.
   std::uint64_t not_begun() const;
+  // Is there room for them? Then a worker is about to begin one.
+  bool about_to_begin() const { return not_begun() != 0 && has_room(); }
   // The clusters that have not ended, in their order. Call it after all workers have ended.
   std::vector<const Cluster*> unfinished() const;
   // The cluster that ended the launch because nobody could change what its threads poll; null:
@@ -64,6 +67,10 @@ class Clusters {
   std::uint64_t reserve(std::uint64_t finished, std::uint64_t wanted);
   FreshRun::Range steal_fresh(const WorkQueue& thief);
   std::unique_ptr<Cluster> steal_suspended(WorkQueue& thief);
+  // Clusters that have not ended, of those handed out; or more, if some have just ended.
+  std::uint64_t live() const;
+  bool has_room() const { return !bounded_ || live() < limit_; }
+  void polled(WorkQueue& queue, Worker& worker, Patience& patience, Cluster& cluster);
   // Calls visit() with the other workers' queues until it returns true.
   template <class Visit>
   bool visit_others(const WorkQueue& self, Visit visit);
@@ -86,9 +93,7 @@ class Clusters {
   std::atomic<bool> runs_{false};      // several fresh clusters were handed out at once
   std::atomic<bool> suspends_{false};  // some cluster was suspended
   std::atomic<const Cluster*> livelocked_{nullptr};
-  // Times of the last turn that did not only poll, and of the last that did not only poll memory,
-  // in ns.
-  std::atomic<std::int64_t> progressed_, moved_;
+  Standstill standstill_;
 };
 
 // The workers of a launch: the launching thread and helpers that are free.

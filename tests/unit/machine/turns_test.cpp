@@ -80,6 +80,70 @@ TEST_F(TurnsOfWarps, OfOneInstructionAreInStep) {
 
 TEST_F(TurnsOfWarps, BeginPhasesTogetherAsOnAChip) { EXPECT_EQ(increments({}), 10u); }
 
+// Two threads of different warps, or of one, do what never ends if one always stops at its end: one
+// waits until it reads 0 where the other writes 0 and then 1, again and again.
+class EternalPatterns : public KernelRunner {
+ protected:
+  void expect_end(const std::string& turns_away, const std::string& waits, Turns turns) {
+    for (const std::uint32_t second : {1u, 32u}) {
+      options.turns = turns;
+      options.workers = 1;
+      options.timeout = std::chrono::seconds(20);
+      const std::uint64_t x = upload(std::vector<std::uint32_t>{1, 0});
+      const Outcome o = run(link(entry(1, R"(
+  .reg .b32 %r<8>; .reg .b64 %rd<4>; .reg .pred %p<4>;
+  ld.param.u64 %rd1, [p0];
+  mov.u32 %r1, %tid.x;
+  setp.eq.u32 %p0, %r1, 0; @%p0 bra WAIT;
+  setp.eq.u32 %p1, %r1, )" + std::to_string(second) +
+                                              "; @%p1 bra CHANGE; ret;\nWAIT:\n" + waits +
+                                              "\nCHANGE:\n" + turns_away + "\n")),
+                            {{1, 1, 1}, {64, 1, 1}}, {x});
+      EXPECT_TRUE(o.ok()) << "thread " << second << ": " << o.report;
+    }
+  }
+};
+
+TEST_F(EternalPatterns, OfExchangesAreBroken) {
+  for (const Turns turns : {Turns{}, Turns{Kind::fixed, 64, 0}})
+    expect_end(
+        "atom.relaxed.gpu.exch.b32 %r2, [%rd1], 0; atom.relaxed.gpu.exch.b32 %r3, [%rd1], 1;"
+        "setp.eq.u32 %p2, %r3, 0; @%p2 bra CHANGE; ret;",
+        "atom.relaxed.gpu.exch.b32 %r2, [%rd1], 1; setp.ne.u32 %p2, %r2, 0; @%p2 bra WAIT; ret;",
+        turns);
+}
+
+TEST_F(EternalPatterns, OfStrongStoresAreBroken) {
+  expect_end(
+      "st.relaxed.gpu.u32 [%rd1], 0; st.relaxed.gpu.u32 [%rd1], 1;"
+      "ld.relaxed.gpu.u32 %r3, [%rd1+4]; setp.eq.u32 %p2, %r3, 0; @%p2 bra CHANGE; ret;",
+      "ld.relaxed.gpu.u32 %r2, [%rd1]; setp.ne.u32 %p2, %r2, 0; @%p2 bra WAIT;"
+      "st.relaxed.gpu.u32 [%rd1+4], 1; ret;",
+      {});
+}
+
+TEST(TurnOrder, VariesByTheBlockAndOnlyWhileItIsToldTo) {
+  TurnOrder order;
+  order.start({Kind::fixed, 64, 0}, 3, 8);
+  const auto next = [&] {
+    std::vector<std::uint32_t> all;
+    for (int i = 0; i < 20; ++i) all.push_back(order.instructions());
+    return all;
+  };
+  const std::vector<std::uint32_t> fixed(20, 64);
+  EXPECT_EQ(next(), fixed);
+  order.vary(3, 8);
+  const auto varied = next();
+  EXPECT_NE(varied, fixed);
+  order.vary_no_more();
+  EXPECT_EQ(next(), fixed);
+  order.vary(3, 8);
+  EXPECT_EQ(next(), varied);
+  order.vary_no_more();
+  order.vary(4, 8);
+  EXPECT_NE(next(), varied);
+}
+
 TEST(StartOrder, ChangesPlacesAmongThoseThatHaveRoom) {
   constexpr std::uint64_t total = 1000, resident = 132;
   const Turns random{Kind::random, 0, 7};
@@ -100,11 +164,12 @@ constexpr std::uint32_t khz = 2000000;
 
 // The number of rounds of 100 cycles until `cycles` have passed.
 unsigned rounds_until(std::uint64_t cycles, std::uint8_t polls, Clock clock = {}) {
+  host::AwakeTime awake;
   clock.start(first_cycle);
   unsigned rounds = 0;
   while (clock.now() - first_cycle < cycles && rounds < 100000) {
     clock.pass(100);
-    clock.waited(polls, khz);
+    clock.waited(polls, khz, awake);
     ++rounds;
   }
   return rounds;
@@ -117,11 +182,12 @@ TEST(Clock, JumpsWhereWarpsOnlyLookAtIt) {
 
 TEST(Clock, OvershootsAWaitByASixteenthAtMost) {
   Clock clock;
+  host::AwakeTime awake;
   clock.start(0);
   for (int i = 0; i < 300; ++i) {
     const std::uint64_t before = clock.now();
     clock.pass(100);
-    clock.waited(Polls::time, khz);
+    clock.waited(Polls::time, khz, awake);
     EXPECT_GT(clock.now(), before);
     EXPECT_LE(clock.now() - before, before / 16 + 200);
   }
@@ -129,23 +195,38 @@ TEST(Clock, OvershootsAWaitByASixteenthAtMost) {
 
 TEST(Clock, FollowsTheHostWhereWarpsLookAtMemoryToo) {
   Clock clock;
+  host::AwakeTime awake;
+  const auto wait = [&] { clock.waited(Polls::time | Polls::memory, khz, awake); };
   clock.start(0);
-  for (int i = 0; i < 1000; ++i) clock.waited(Polls::time | Polls::memory, khz);
+  for (int i = 0; i < 1000; ++i) wait();
   EXPECT_LT(nanoseconds(clock.now(), khz), 1000000000u);  // as long as the loop took
   EXPECT_TRUE(clock.waits_for_others());
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  clock.waited(Polls::time | Polls::memory, khz);
-  EXPECT_GE(nanoseconds(clock.now(), khz), 20000000u);
+  const std::uint64_t before = nanoseconds(clock.now(), khz);
+  for (int i = 0; i < 50; ++i, wait()) std::this_thread::sleep_for(std::chrono::microseconds(400));
+  EXPECT_GE(nanoseconds(clock.now(), khz) - before, 20000000u - 10);
   clock.worked();
   EXPECT_FALSE(clock.waits_for_others());
 }
 
+TEST(Clock, LeavesOutPausesOfTheHost) {
+  Clock clock;
+  host::AwakeTime awake;
+  const auto wait = [&] { clock.waited(Polls::time | Polls::memory, khz, awake); };
+  clock.start(0);
+  for (int i = 0; i < 20; ++i) wait();
+  const std::uint64_t before = nanoseconds(clock.now(), khz);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  wait();
+  EXPECT_LE(nanoseconds(clock.now(), khz) - before, 1000000u + 10);
+}
+
 TEST(Clock, DoesNotJumpPastASleeper) {
   Clock clock;
+  host::AwakeTime awake;
   clock.start(0);
   const auto wait = [&] {
     clock.pass(100);
-    clock.waited(Polls::time, khz);
+    clock.waited(Polls::time, khz, awake);
   };
   while (clock.now() < 100000) wait();
   const std::uint64_t wake = clock.now() + 150;

@@ -26,8 +26,10 @@ const WarpPolls* polls_of(const Stuck::Threads& threads, const ClusterState* sta
 
 Polling::Polling(const Hang& hang, const StateOf& state_of) {
   const ClusterState* const first = state_of(hang.first);
-  std::map<std::tuple<std::uint32_t, std::uint64_t, Spot>, PollSite> found;
-  std::map<Spot, Write> writes;  // the last write of each location
+  using Key = std::tuple<std::uint32_t, std::uint64_t, Spot>;
+  std::map<Key, PollSite> found;
+  std::map<Key, std::uint64_t> since;  // WarpPolls::since() of the last at a site
+  std::map<Spot, Write> writes;        // the last write of each location
   std::set<const ClusterState*> states;
   for (const Stuck::Threads& each : hang.threads) {
     const Who& who = each.wait.who;
@@ -39,27 +41,36 @@ Polling::Polling(const Hang& hang, const StateOf& state_of) {
           if (last.number < write.number) last = write;
         });
     const WarpPolls* const polls = polls_of(each, state);
+    if (each.runs && hang.why == Stuck::Why::out_of_time) makes_progress = true;
     if (!check::is_polling(each, polls)) {
       if (!waits) waits = who;
       continue;
     }
     if (!sees_nothing_new(polls)) {
-      makes_progress |= state == first;
+      makes_progress |= state == first || hang.why == Stuck::Why::out_of_time;
+      continue;
+    }
+    if (hang.why == Stuck::Why::out_of_time && polls->sees_changes()) {
+      sees_changes = true;
       continue;
     }
     Poll poll = *polls->last();
     poll.who.mask = who.mask;
-    PollSite& site =
-        found.try_emplace({poll.who.instruction, who.block, poll.at}, PollSite{poll, 0, {}})
-            .first->second;
-    site.threads += static_cast<std::uint32_t>(std::popcount(who.mask));
+    const auto [at, fresh] =
+        found.try_emplace({poll.who.instruction, who.block, poll.at}, PollSite{poll, 0, {}, {}});
+    at->second.threads += static_cast<std::uint32_t>(std::popcount(who.mask));
+    std::uint64_t& last = since.try_emplace(at->first, polls->since()).first->second;
+    last = std::max(last, polls->since());
   }
   for (auto& [key, site] : found) {
     const Poll& poll = site.poll;
     const auto last = writes.find(poll.at);
-    if (!poll.mbarrier && last != writes.end() && last->second.value == poll.value) {
-      const Who& by = last->second.who;
-      if (by.block != poll.who.block || by.warp != poll.who.warp) site.written = last->second;
+    if (!poll.mbarrier && last != writes.end()) {
+      const Write& write = last->second;
+      const bool by_another = write.who.block != poll.who.block || write.who.warp != poll.who.warp;
+      if (hang.why == Stuck::Why::out_of_time && write.number >= since.at(key))
+        site.changed = write;
+      if (by_another && write.value == poll.value) site.written = write;
     }
     sites.push_back(std::move(site));
   }

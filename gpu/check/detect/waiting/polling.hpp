@@ -20,10 +20,14 @@ struct PollSite {
   Poll poll;
   std::uint32_t threads = 0;
   std::optional<Write> written;  // the write of the value they read, if by another warp
+  // At a time-out: a write there between their last polls, which all read the same. So the value is
+  // changed and changed back.
+  std::optional<Write> changed;
 };
 
 // The end of a launch whose threads only polled: Stuck of all its clusters together.
 struct Hang {
+  Stuck::Why why = Stuck::Why::only_polling;
   std::uint64_t not_begun = 0, first = 0;  // number of blocks; a block of the cluster that ended it
   std::vector<Stuck::Threads> threads;     // those of that cluster come first
 };
@@ -34,7 +38,10 @@ struct Polling {
 
   std::vector<PollSite> sites;  // by instruction, then by block
   std::optional<Who> waits;     // threads that wait without polling, if any
-  bool makes_progress = false;  // threads of the stuck cluster still read something new
+  // Threads do something else, or still read something new: any at a time-out, else those of the
+  // cluster that ended the launch.
+  bool makes_progress = false;
+  bool sees_changes = false;  // at a time-out: what threads read still changes
   // A cycle of sites: each reads what the threads of the next wrote, and the last reads what those
   // of the first wrote. Empty if there is none.
   std::vector<const PollSite*> circle() const;

@@ -2,18 +2,32 @@
 #include "gpu/check/detect/waiting/polls.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace inflight::check {
 
-void WarpPolls::saw(const Poll& poll) {
+void WarpPolls::saw(const Poll& poll, std::uint64_t writes) {
   const std::size_t kept = std::min(count_, seen_.size());
+  ++polls_;
   for (std::size_t i = 0; i < kept; ++i)
     if (seen_[i].same(poll)) {
-      ++repeats_;
+      last_at_[i] = polls_;
+      if (++repeats_ % many == 0) since_ = std::exchange(then_, writes);
       return;
     }
+  last_at_[count_ % seen_.size()] = polls_;
   seen_[count_++ % seen_.size()] = poll;
   repeats_ = 0;
+  since_ = then_ = writes;
+}
+
+bool WarpPolls::sees_changes() const {
+  const std::size_t kept = std::min(count_, seen_.size());
+  const auto is_recent = [&](std::size_t i) { return polls_ - last_at_[i] < many; };
+  for (std::size_t i = 0; i < kept; ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (is_recent(i) && is_recent(j) && seen_[i].asks_the_same(seen_[j])) return true;
+  return false;
 }
 
 void WarpWrites::wrote(const Write& write) {

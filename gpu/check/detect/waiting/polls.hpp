@@ -27,10 +27,10 @@ struct Poll {
   bool mbarrier = false;
   std::uint64_t value = 0;
   std::uint32_t bytes = 0;
-  bool same(const Poll& other) const {
-    return who.instruction == other.who.instruction && value == other.value && at == other.at &&
-           mbarrier == other.mbarrier;
+  bool asks_the_same(const Poll& other) const {
+    return who.instruction == other.who.instruction && at == other.at && mbarrier == other.mbarrier;
   }
+  bool same(const Poll& other) const { return asks_the_same(other) && value == other.value; }
 };
 
 // One lane's strong store, or its exchange or compare-and-swap that changed the value.
@@ -58,10 +58,19 @@ class WarpWrites {
 // The last few different polls of a warp.
 class WarpPolls {
  public:
-  void saw(const Poll& poll);
+  // `writes`: the number of writes so far, as in Write::number.
+  void saw(const Poll& poll, std::uint64_t writes);
+  // The warp saw what it waited for.
+  void go_on() { repeats_ = 0; }
   static constexpr std::uint64_t many = 1000;  // repeats() from which on it counts as stuck
   // The number of polls since the last one that read something new.
   std::uint64_t repeats() const { return repeats_; }
+  // Write::number of the next write at one of the last polls, at least `many` of them ago if they
+  // read nothing new.
+  std::uint64_t since() const { return since_; }
+  // Did one of the last `many` polls read what another one did not, at the same place? Then what
+  // the warp reads still changes, if only between values that it has seen before.
+  bool sees_changes() const;
   // The last different poll. Null if the warp never polled.
   const Poll* last() const { return count_ == 0 ? nullptr : &seen_[(count_ - 1) % seen_.size()]; }
   template <class F>
@@ -73,8 +82,10 @@ class WarpPolls {
 
  private:
   std::array<Poll, 8> seen_{};
+  std::array<std::uint64_t, 8> last_at_{};  // the number of the last poll like it
+  std::uint64_t polls_ = 0;
   std::size_t count_ = 0;
-  std::uint64_t repeats_ = 0;
+  std::uint64_t repeats_ = 0, since_ = 0, then_ = 0;
 };
 
 // Memory that only kernels and API calls can change, because the host cannot write to it directly.

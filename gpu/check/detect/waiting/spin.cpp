@@ -20,12 +20,14 @@ std::string words(const PollSite& site) {
                      poll.at.space == Space::shared ? "shared" : "global");
 }
 
-std::string sentence(const Polling& polling, const std::vector<const PollSite*>& circle) {
-  const PollSite& first = circle.empty() ? polling.sites.front() : *circle.front();
+std::string sentence(const PollSite& site, const std::vector<const PollSite*>& circle) {
   if (circle.empty()) {
-    const bool one = first.threads == 1;
-    return fmt::format("{} thread{} of block {} poll{} a value that no thread changes any more",
-                       first.threads, one ? "" : "s", first.poll.who.block, one ? "s" : "");
+    const bool one = site.threads == 1;
+    return fmt::format("{} thread{} of block {} poll{} a value that {}", site.threads,
+                       one ? "" : "s", site.poll.who.block, one ? "s" : "",
+                       site.changed ? one ? "keeps changing, but each time back to what it reads"
+                                          : "keeps changing, but each time back to what they read"
+                                    : "no thread changes any more");
   }
   std::set<std::uint64_t> blocks;
   for (const PollSite* each : circle) blocks.insert(each->poll.who.block);
@@ -42,7 +44,7 @@ std::string sentence(const Polling& polling, const std::vector<const PollSite*>&
 }  // namespace
 
 bool WaitingWords::is_livelocked(const Stuck& stuck, const ClusterState& state,
-                                 const DeviceMemory& memory, bool alone) const {
+                                 const DeviceMemory& memory, std::uint32_t alone_ms) const {
   bool polling = false;
   for (const Stuck::Threads& each : stuck.threads) {
     const WarpPolls* const polls = polls_of(each, &state);
@@ -54,7 +56,7 @@ bool WaitingWords::is_livelocked(const Stuck& stuck, const ClusterState& state,
     if (!sees_nothing_new(polls)) return false;
     const bool unchanged = polls->all_of([&](const Poll& poll) {
       if (poll.mbarrier || poll.at.space == Space::shared) return true;
-      return alone && stuck.idle_ms >= idle_limit_ms && poll.at.space == Space::global &&
+      return alone_ms >= idle_limit_ms && poll.at.space == Space::global &&
              memory.holds(poll.at.address);
     });
     if (!unchanged) return false;
@@ -65,12 +67,18 @@ bool WaitingWords::is_livelocked(const Stuck& stuck, const ClusterState& state,
 bool WaitingWords::add_polling(const Hang& hang, const Polling::StateOf& state_of) {
   const Polling polling(hang, state_of);
   if (polling.sites.empty() || polling.makes_progress) return false;
-  const std::vector<const PollSite*> circle = polling.circle();
+  const auto changed = std::ranges::find_if(
+      polling.sites, [](const PollSite& each) { return each.changed.has_value(); });
+  const bool changes = changed != polling.sites.end();
+  if (!changes && polling.sees_changes) return false;
+  const auto circle = changes ? std::vector<const PollSite*>{} : polling.circle();
   Places& places = session_.places;
-  const PollSite& site = circle.empty() ? polling.sites.front() : *circle.front();
+  const PollSite& site = changes          ? *changed
+                         : circle.empty() ? polling.sites.front()
+                                          : *circle.front();
   Finding f;
   f.kind = FindingKind::deadlock;
-  f.sentence = sentence(polling, circle);
+  f.sentence = sentence(site, circle);
   if (hang.not_begun != 0)
     f.sentence += fmt::format(
         ": {} blocks of the launch have not begun, because the waiting blocks leave no room for "
@@ -82,7 +90,10 @@ bool WaitingWords::add_polling(const Hang& hang, const Polling::StateOf& state_o
   const auto list = [&](const PollSite& each) {
     if (&each != &site) f.there.push_back(places.party(each.poll.who, words(each)));
     listed.insert(each.poll.who.instruction);
-    if (each.written)
+    if (each.changed)
+      f.there.push_back(places.party(each.changed->who,
+                                     fmt::format("wrote {} there meanwhile", each.changed->value)));
+    else if (each.written)
       f.there.push_back(places.party(
           each.written->who, fmt::format("wrote the {} that is read there", each.written->value)));
   };
@@ -96,12 +107,15 @@ bool WaitingWords::add_polling(const Hang& hang, const Polling::StateOf& state_o
           ? "do not let a block wait for one that may begin later: launch at most as many blocks "
             "as fit on the device at once (a cooperative launch checks it), or take work in the "
             "order in which blocks begin (an atomic counter) and wait for earlier work only"
+      : changes ? "do not change the value back before the thread that waits for it has seen it: "
+                  "no order "
+                  "of threads is promised in which it does"
       : circle.empty()
           ? "let the thread that changes the value do so before it waits or exits: it has exited, "
             "waits, or polls too"
           : "take locks in the same order everywhere, or release the held locks when the next one "
             "is not free; let each thread set its own flag before it waits for another's";
-  if (circle.empty())
+  if (circle.empty() && !changes)
     f.rule =
         "CUDA C++ Programming Guide, Thread Hierarchy: blocks run in any order, in parallel or in "
         "series; only co-resident blocks may wait for each other";

@@ -13,10 +13,10 @@ class WaitingWords {
   void add(const BarrierBreach& breach);
   // Adds a finding for why the threads cannot go on. True if it explains the end of the launch.
   bool add(const Stuck& stuck, const ClusterState& state);
-  // Whether nothing can change what the threads poll. `alone`: no other launch runs, and the host
-  // cannot write what this launch polls.
+  // Whether nothing can change what the threads poll. `alone_ms`: the part of Stuck::idle_ms in
+  // which no other launch ran. 0: one does, or the host can write what this launch polls.
   bool is_livelocked(const Stuck& stuck, const ClusterState& state, const DeviceMemory& memory,
-                     bool alone) const;
+                     std::uint32_t alone_ms) const;
   // Adds a finding for threads that poll without end. Returns as add() does, and false if they
   // still read something new.
   bool add_polling(const Hang& hang, const Polling::StateOf& state_of);

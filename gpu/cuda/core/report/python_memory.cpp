@@ -12,6 +12,8 @@
 #include <memory>
 #include <mutex>
 
+#include "gpu/host/awake_time.hpp"
+
 namespace inflight::cuda {
 namespace {
 
@@ -167,8 +169,10 @@ std::optional<std::string> ask_on_new_thread(const Interpreter& python, std::uin
   (void)own.release();  // the thread owns it
   pthread_detach(thread);
   std::unique_lock lock(question->mutex);
-  if (!question->answered.wait_for(lock, std::chrono::seconds(2),
-                                   [&] { return question->answer.has_value(); }))
+  if (!host::wait_awake(std::chrono::seconds(2), [&](auto deadline) {
+        return question->answered.wait_until(lock, deadline,
+                                             [&] { return question->answer.has_value(); });
+      }))
     in_vain = true;
   return question->answer;
 }

@@ -3,6 +3,7 @@
 
 #include "gpu/async/order.hpp"
 #include "gpu/cuda/core/settings.hpp"
+#include "gpu/host/awake_time.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -34,7 +35,9 @@ void InFront::ended() {
 
 void InFront::wait_settled() {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, settle_timeout, [&] { return settled_; });
+  host::wait_awake(settle_timeout, [&](auto deadline) {
+    return changed_.wait_until(lock, deadline, [&] { return settled_; });
+  });
 }
 
 const Standing& Standing::now() { return standing; }

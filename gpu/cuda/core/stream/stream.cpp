@@ -13,6 +13,7 @@
 #include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/settings.hpp"
 #include "gpu/cuda/core/stream/overlap.hpp"
+#include "gpu/host/awake_time.hpp"
 
 namespace inflight::cuda {
 
@@ -247,8 +248,10 @@ void Stream::begin_next(std::uint64_t number) const {
   if (!begins_early(number)) return;
   const std::shared_ptr<Queue> queue = queue_;
   std::unique_lock lock(queue->mutex);
-  queue->changed.wait_for(lock, timeout, [&] {
-    return !queue->items.empty() || queue->closed || queue->waiting_for_all != 0;
+  host::wait_awake(timeout, [&](auto deadline) {
+    return queue->changed.wait_until(lock, deadline, [&] {
+      return !queue->items.empty() || queue->closed || queue->waiting_for_all != 0;
+    });
   });
   if (queue->items.empty() || queue->items.front().number != number + 1) return;
   const Item& next = queue->items.front();

@@ -25,8 +25,8 @@ using std::chrono::microseconds;
 constexpr microseconds longest{50'000}, shortest{500};
 
 // On a busy machine, the submitting thread may get no processor during the moment. Then the hold
-// lasts until the thread has run for 1/`share` of a moment, or for at most `max_moments` moments.
-constexpr int max_moments = 20, share = 10;
+// lasts until the thread has run for 1/`share` of a moment.
+constexpr int share = 10;
 
 std::optional<std::chrono::nanoseconds> processor_time(clockid_t clock) {
   timespec now;
@@ -63,7 +63,7 @@ struct Holding {
   bool held(const Stamp& stamp) const {
     if (waiting != 0 || stamp.number <= released_up_to) return false;
     const auto age = std::chrono::steady_clock::now() - stamp.time;
-    return age < moment || (age < moment * max_moments && is_starved(stamp, moment));
+    return age < moment || is_starved(stamp, moment);
   }
 };
 Holding& holding() {
