@@ -6,13 +6,13 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdlib>
-#include <filesystem>
 #include <thread>
 
 #include "cli/child.hpp"
 #include "cli/commands.hpp"
 #include "cli/program.hpp"
 #include "cli/terminal.hpp"
+#include "gpu/check/finding/source.hpp"
 #include "gpu/check/report/filter.hpp"
 #include "gpu/check/report/report.hpp"
 #include "gpu/check/report/spool.hpp"
@@ -21,29 +21,11 @@
 namespace inflight::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
-// A temporary folder, removed at the end of its lifetime.
-class Folder {
- public:
-  Folder() : path_((fs::temp_directory_path() / "inflight-XXXXXX").string()) {
-    if (!mkdtemp(path_.data())) path_.clear();
-  }
-  ~Folder() {
-    std::error_code error;
-    if (!path_.empty()) fs::remove_all(path_, error);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
+constexpr const char* folders_variable = "INFLIGHT_SOURCE_ROOT";
 
 // One execution of the program.
 struct Run {
-  Folder folder;
+  check::SpoolFolders folders;
   Start start;
   std::string replay;  // the options that reproduce this run
   pid_t process = 0;
@@ -81,6 +63,7 @@ struct Collected {
   std::vector<check::Finding> reported;
   std::size_t suppressed = 0, known = 0;
   check::Spooled all;  // without its findings
+  bool complete() const { return all.lost == 0 && all.problems.empty(); }
 };
 
 Collected collect(const std::vector<Run>& runs, check::Filter& filter) {
@@ -88,10 +71,12 @@ Collected collect(const std::vector<Run>& runs, check::Filter& filter) {
   std::vector<check::Finding> findings;
   std::map<std::string, std::string> replays;  // by fingerprint: of the first run that found it
   for (const Run& run : runs) {
-    check::Spooled spooled = check::read_spool(run.folder.path());
+    check::Spooled spooled = check::read_spool(run.folders.paths());
     result.all.processes += spooled.processes;
     result.all.unfinished += spooled.unfinished;
     result.all.launches += spooled.launches;
+    result.all.lost += spooled.lost;
+    for (std::string& each : spooled.problems) result.all.problems.push_back(std::move(each));
     for (check::Finding& each : spooled.findings) {
       each.replay = replays.try_emplace(check::fingerprint(each), run.replay).first->second;
       findings.push_back(std::move(each));
@@ -116,15 +101,30 @@ void report_silent(const Collected& found, const std::vector<Run>& runs) {
     if (!each.replay.empty() && each.replay != runs[0].replay) complain(check::to_text(each));
 }
 
+// Says what may have been found but is not in `found`.
+void report_losses(const Collected& found) {
+  for (const std::string& each : found.all.problems) complain(each + ".");
+  if (!found.all.lost) return;
+  complain(
+      fmt::format("{} could not be kept and will be in no report, because there was no room for "
+                  "temporary files. Free space in TMPDIR and /dev/shm, or set TMPDIR to a folder "
+                  "with room.",
+                  counted(found.all.lost, "finding", "findings")));
+}
+
 void report_rest(const Collected& found, const check::Filter& filter, const std::vector<Run>& runs,
                  bool verbose) {
   if (found.all.processes == 0) {
-    complain("nothing was checked: no process of the program used CUDA.");
+    if (found.complete()) complain("nothing was checked: no process of the program used CUDA.");
   } else {
-    std::string text = check::summary(found.reported);
+    std::string text = found.reported.empty() && !found.complete()
+                           ? std::string("nothing else found.")
+                           : check::summary(found.reported);
     text.pop_back();
     const std::string processes = counted(found.all.processes, "process", "processes");
-    if (found.all.unfinished == found.all.processes)
+    if (!found.complete())
+      complain(fmt::format("{}, in {}.", text, processes));
+    else if (found.all.unfinished == found.all.processes)
       complain(fmt::format("{}, in {} that ended before main did; launches are not counted.", text,
                            processes));
     else
@@ -158,6 +158,10 @@ int check_program(const Request& request, const std::vector<std::string>& words)
   Environment environment = environment_of(request);
   const bool ordered = environment.count("INFLIGHT_ASYNC") || environment.count("INFLIGHT_TURNS");
   environment["INFLIGHT_CHECK"] = "1";
+  // The program may work in other folders, but the user means the sources of this one.
+  if (const std::string root = check::source_root();
+      !std::getenv(folders_variable) && root != "/" && root.find(':') == root.npos)
+    environment.try_emplace(folders_variable, root);
   const auto settings = settings_of(environment);
   if (!settings) return complain(settings.error()), usage;
   const cuda::CheckSettings& chosen = settings->check;
@@ -176,10 +180,8 @@ int check_program(const Request& request, const std::vector<std::string>& words)
   const std::size_t cores = host::cores();
   for (std::size_t i = 0; i < runs.size(); ++i) {
     Run& run = runs[i];
-    if (run.folder.path().empty())
-      return complain("cannot create a folder in " + fs::temp_directory_path().string() + "."),
-             failed;
-    run.start = {*path, words, {{"INFLIGHT_SPOOL", run.folder.path()}}};
+    if (run.folders.paths().empty()) return complain(run.folders.problem() + "."), failed;
+    run.start = {*path, words, {{"INFLIGHT_SPOOL", run.folders.list()}}};
     if (chosen.seeds) choose_order(run, static_cast<unsigned>(i + 1));
     if (runs.size() >= cores && settings->workers == 0 && runs.size() > 1)
       run.start.extra_variables["INFLIGHT_WORKERS"] = "1";
@@ -188,10 +190,12 @@ int check_program(const Request& request, const std::vector<std::string>& words)
 
   const Collected found = collect(runs, *filter);
   report_silent(found, runs);
+  report_losses(found);
   report_rest(found, *filter, runs, chosen.verbose);
-  bool written = true;
+  bool written = found.complete();
+  const std::vector<std::string> source_folders = check::paths_in(chosen.source_root);
   for (const std::string& each : chosen.reports)
-    if (const auto wrote = check::write_report(each, found.reported, chosen.source_root); !wrote)
+    if (const auto wrote = check::write_report(each, found.reported, source_folders); !wrote)
       complain(wrote.error() + "."), written = false;
   if (check::mistakes(found.reported) && chosen.error_exitcode) return chosen.error_exitcode;
   const int status = status_of(runs);

@@ -1,6 +1,10 @@
 // inflight: runs and inspects CUDA programs on the software GPU.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <exception>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,8 +31,24 @@ std::string sentence(const CLI::ParseError& error) {
   return text + ".";
 }
 
+// Whoever starts this command may have closed its standard streams. A report that is then opened
+// would take their number and get the messages. The stand-ins fail as closed ones do, and the
+// program to run does not get them.
+void occupy_standard_streams() {
+  for (const int each : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(each, F_GETFD) < 0)
+      open("/dev/null", (each == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+}
+
+int status_after_output(int status) { return finish_output() || status != ok ? status : failed; }
+
 int refuse(const CLI::App& app, const CLI::ParseError& error) {
-  if (error.get_exit_code() == int(CLI::ExitCodes::Success)) return app.exit(error);
+  if (error.get_exit_code() == int(CLI::ExitCodes::Success)) {
+    std::ostringstream text;
+    const int status = app.exit(error, text, text);
+    out(text.str());
+    return status_after_output(status);
+  }
   complain(sentence(error));
   hint("'inflight --help' lists the subcommands, 'inflight SUBCOMMAND --help' their options.");
   return usage;
@@ -45,6 +65,7 @@ bool known_subcommand(const CLI::App& app, const std::string& word) {
 }  // namespace
 
 int main(int count, char** arguments) {
+  occupy_standard_streams();
   CLI::App app{
       "CUDA programs on a software GPU: no GPU needed, every byte in flight accounted for.",
       "inflight"};
@@ -83,5 +104,5 @@ int main(int count, char** arguments) {
     return failed;
   }
   if (app.get_subcommands().empty()) out(app.help());
-  return status;
+  return status_after_output(status);
 }

@@ -14,8 +14,8 @@ namespace inflight::cli {
 namespace {
 
 struct MergeRequest {
-  std::string out, root;
-  std::vector<std::string> in;
+  std::string out;
+  std::vector<std::string> in, source_folders;
 };
 
 int merge(const MergeRequest& request) {
@@ -28,7 +28,7 @@ int merge(const MergeRequest& request) {
     for (check::Finding& each : *findings) all.push_back(std::move(each));
   }
   all = check::merged(std::move(all));
-  if (const auto wrote = check::write_report(request.out, all, request.root); !wrote)
+  if (const auto wrote = check::write_report(request.out, all, request.source_folders); !wrote)
     return complain(wrote.error() + "."), failed;
   out(check::summary(all) + "\n");
   return ok;
@@ -50,9 +50,14 @@ void add_merge(CLI::App& app, int& status) {
       ->required()
       ->type_name("IN");
   command
-      ->add_option("--source-root", request->root,
-                   "the folder that paths in a .sarif file are relative to")
-      ->type_name("FOLDER");
+      ->add_option("--source-root", request->source_folders,
+                   "show lines of the source files in FOLDER, to which paths in a .sarif file are "
+                   "relative; the working tree's by default")
+      ->type_name("FOLDER")
+      ->type_size(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->expected(1, 1000)
+      ->allow_extra_args(false);
   command->callback([request, &status] { status = merge(*request); });
 }
 

@@ -65,8 +65,9 @@ constexpr Option options_of_check[] = {
     {"--seeds", "INFLIGHT_SEEDS", "N",
      "run the program N times, with different orders of copies and warps, and join the findings"},
     {"--source-root", "INFLIGHT_SOURCE_ROOT", "FOLDER",
-     "the folder that paths in FILE.sarif are relative to; the working tree's by default", !many,
-     path},
+     "show lines of the source files in FOLDER, to which paths in FILE.sarif are relative; the "
+     "working tree's by default",
+     many, path},
     {"-v,--verbose", "INFLIGHT_VERBOSE", nullptr,
      "also print what was left out, and unused suppressions"},
 };

@@ -10,6 +10,7 @@
 #include "cli/ptx_file.hpp"
 #include "cli/terminal.hpp"
 #include "gpu/check/names.hpp"
+#include "gpu/check/printable.hpp"
 #include "gpu/cuda/core/profiles.hpp"
 #include "gpu/machine/launch/launch.hpp"
 #include "gpu/machine/launch/occupancy.hpp"
@@ -61,7 +62,7 @@ void show_image(const cuda::Image& image, bool chosen) {
                             : "";
   out(fmt::format("  {:<7} {:<9} {:<5} {:<5} {:>9} bytes  {}{}\n", kind_of(image),
                   cuda::spelling(image.architecture), version, packing_of(image),
-                  image.size ? image.size : image.stored.size(), image.name,
+                  image.size ? image.size : image.stored.size(), check::printable(image.name),
                   chosen ? styled(Style::green, " <- runs") : ""));
 }
 
@@ -77,7 +78,8 @@ void show_images(const PtxFile& file, const cuda::Profile& profile) {
     for (const cuda::Image& image : images) show_image(image, chosen && *chosen == &image);
   }
   if (!file.units.empty())
-    for (const std::string& why : file.passed_over) out("  skipped: " + why + "\n");
+    for (const std::string& why : file.passed_over)
+      out("  skipped: " + check::printable(why) + "\n");
   out("\n");
 }
 
@@ -113,11 +115,12 @@ void show_kernel(const machine::Kernel& kernel, const machine::Unsupported& miss
   out(fmt::format(row, fmt::format("{} ({} B)", kernel.parameters.size(), kernel.parameter_bytes),
                   fmt::format("{} B", kernel.static_shared),
                   fmt::format("{} B", kernel.local_bytes), machine::registers(kernel),
-                  module.functions[kernel.function].body.size(), check::demangled(kernel.name)));
+                  module.functions[kernel.function].body.size(),
+                  check::printable(check::demangled(kernel.name))));
   for (const std::string& why : missing.kernel)
-    out("      " + styled(Style::red, "cannot run: ") + why + "\n");
+    out("      " + styled(Style::red, "cannot run: ") + check::printable(why) + "\n");
   for (const std::string& why : missing.instructions)
-    out("      " + styled(Style::red, "ends at: ") + why + "\n");
+    out("      " + styled(Style::red, "ends at: ") + check::printable(why) + "\n");
 }
 
 std::string summary(int shown, int in_part, int refused) {
@@ -160,14 +163,14 @@ void print_function(const ptx::Module& module, const ptx::Function& function) {
   std::string line;
   for (unsigned number = 1; std::getline(lines, line); ++number) {
     if (number < function.line) continue;
-    out(line + "\n");
+    out_file(line + "\n");
     if (line.starts_with("}")) return;
   }
 }
 
 int print_texts(const PtxRequest& request, const PtxFile& file, const Modules& modules) {
   if (request.kernel.empty()) {
-    for (const Unit& unit : file.units) out(*unit.text + "\n");
+    for (const Unit& unit : file.units) out_file(*unit.text + "\n");
     return ok;
   }
   bool any = false;

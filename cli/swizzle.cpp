@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <memory>
 #include <tl/expected.hpp>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "cli/commands.hpp"
 #include "cli/swizzle_box.hpp"
 #include "cli/terminal.hpp"
+#include "gpu/host/output_file.hpp"
 
 namespace inflight::cli {
 namespace {
@@ -222,12 +222,9 @@ int suggest(const std::string& wish, SwizzledBox box) {
 }
 
 int write_svg(const std::string& path, const SwizzledBox& box) {
-  const std::string picture = draw_svg(box);
-  std::FILE* file = std::fopen(path.c_str(), "w");
-  const bool written =
-      file && std::fwrite(picture.data(), 1, picture.size(), file) == picture.size();
-  if ((file && std::fclose(file) != 0) || !written)
-    return complain(fmt::format("'{}' cannot be written.", path)), failed;
+  const auto written = host::replace_file(path, draw_svg(box));
+  if (!written)
+    return complain(fmt::format("'{}' cannot be written: {}.", path, written.error())), failed;
   out(fmt::format("\nThe picture is in {}.\n", path));
   return ok;
 }

@@ -3,9 +3,13 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
+
+#include "gpu/check/printable.hpp"
 
 namespace inflight::cli {
 namespace {
@@ -50,11 +54,25 @@ std::string tinted(unsigned tint, std::string_view text) {
 void out(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 void complain(std::string_view sentence) {
+  std::fflush(stdout);  // so that the sentence does not come in the middle of earlier text
   std::string name = "inflight:";
   if (takes_colours(STDERR_FILENO)) name = wrap(codes[int(Style::red)], name);
-  line(name + " " + std::string(sentence));
+  line(name + " " + check::printable_message(sentence));
 }
 
-void hint(std::string_view sentence) { line("          " + std::string(sentence)); }
+void hint(std::string_view sentence) { line("          " + check::printable_message(sentence)); }
+
+void out_file(std::string_view text) {
+  static const bool terminal = isatty(STDOUT_FILENO);
+  out(terminal ? check::printable_lines(text) : std::string(text));
+}
+
+bool finish_output() {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return true;
+  complain(std::string("the output could not be written") +
+           (errno ? std::string(": ") + std::strerror(errno) : std::string()) + ".");
+  return false;
+}
 
 }  // namespace inflight::cli

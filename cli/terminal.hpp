@@ -16,7 +16,12 @@ std::string tinted(unsigned tint, std::string_view text);
 
 // Writes text unchanged to standard output.
 void out(std::string_view text);
-// Writes a line on standard error: "inflight: " and the sentence.
+// Writes text of a file to standard output: unchanged, or printable if that is a terminal.
+void out_file(std::string_view text);
+// Writes what standard output still holds back. Returns false after a message if anything written
+// to it was lost.
+bool finish_output();
+// Writes a line on standard error: "inflight: " and the sentence, printable.
 void complain(std::string_view sentence);
 // Writes a line on standard error without that prefix: advice on what to do.
 void hint(std::string_view sentence);

@@ -41,6 +41,8 @@ int call_guarded(const char* name, BodyOf<> body) {
 
 std::vector<Region> triangle_of(const void* a, std::size_t element, bool written, Size n,
                                 Size leading, Fill fill) {
+  const Region all{a, whole(n) * element, whole(n), whole(leading) * element, written};
+  if (!all.span().within(cuda::most_region_bytes)) return {all};
   std::vector<Region> regions;
   for (Size column = 0; column < n; ++column) {
     const Size first = fill == Fill::upper ? 0 : column,

@@ -163,12 +163,22 @@ Region matrix(T* a, Size rows, Size columns, Size leading) {
 }
 template <class T>
 Region packed(T* a, Size n) {
-  return {a, whole(n) * (whole(n) + 1) / 2 * sizeof(T), 1, 0, !std::is_const_v<T>};
+  return {a, Checked(whole(n) * (whole(n) + 1) / 2) * sizeof(T), 1, 0, !std::is_const_v<T>};
 }
 // The same region, marked as read.
 inline Region read_of(Region region) {
   region.written = false;
   return region;
+}
+// The matrix at index `i` of a batch whose matrices lie `stride` elements of `element` bytes apart.
+// Null, where no memory is, if the distance has no number.
+inline const void* matrix_at(const void* first, Size i, Size stride, std::size_t element) {
+  Size distance = 0;
+  if (__builtin_mul_overflow(i, stride, &distance) ||
+      __builtin_mul_overflow(distance, Size(element), &distance))
+    return nullptr;
+  return reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(first) +
+                                       std::uintptr_t(distance));
 }
 // A triangle with its diagonal, one region per column.
 std::vector<Region> triangle_of(const void* a, std::size_t element, bool written, Size n,

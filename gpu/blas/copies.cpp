@@ -16,16 +16,16 @@ Status of(cuda::Status status) {
 }
 
 // Copies `rows` rows of `bytes` bytes each.
-Status move(Direction direction, Size bytes, Size rows, const void* from, Size from_pitch, void* to,
-            Size to_pitch, void* stream, bool asynchronous) {
+Status move(Direction direction, Checked bytes, Size rows, const void* from, Checked from_pitch,
+            void* to, Checked to_pitch, void* stream, bool asynchronous) {
   const auto found = cuda::live_stream(stream, false);
   if (!found) return Status::mapping_error;
   const cuda::Copy copy{.to = to,
                         .from = from,
-                        .width = std::uint64_t(bytes),
+                        .width = bytes.saturated(),
                         .height = std::uint64_t(rows),
-                        .to_pitch = std::uint64_t(to_pitch),
-                        .from_pitch = std::uint64_t(from_pitch),
+                        .to_pitch = to_pitch.saturated(),
+                        .from_pitch = from_pitch.saturated(),
                         .direction = direction};
   return of(cuda::copy(**found, copy, asynchronous));
 }
@@ -34,10 +34,10 @@ Status move_vector(Direction direction, Size n, Size element, const void* from, 
                    void* to, Size to_step, void* stream = nullptr, bool asynchronous = false) {
   if (n < 0 || element <= 0 || from_step <= 0 || to_step <= 0) return Status::invalid_value;
   if (n == 0) return Status::success;
+  const Checked each = whole(element), all = each * whole(n);
   if (from_step == 1 && to_step == 1)
-    return move(direction, n * element, 1, from, n * element, to, n * element, stream,
-                asynchronous);
-  return move(direction, element, n, from, from_step * element, to, to_step * element, stream,
+    return move(direction, all, 1, from, all, to, all, stream, asynchronous);
+  return move(direction, each, n, from, each * whole(from_step), to, each * whole(to_step), stream,
               asynchronous);
 }
 
@@ -48,8 +48,9 @@ Status move_matrix(Direction direction, Size rows, Size columns, Size element, c
       !leads(to_leading, rows))
     return Status::invalid_value;
   if (!rows || !columns) return Status::success;
-  return move(direction, rows * element, columns, from, from_leading * element, to,
-              to_leading * element, stream, asynchronous);
+  const Checked each = whole(element);
+  return move(direction, each * whole(rows), columns, from, each * whole(from_leading), to,
+              each * whole(to_leading), stream, asynchronous);
 }
 
 }  // namespace

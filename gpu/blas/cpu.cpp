@@ -4,9 +4,11 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <string>
+#include <system_error>
 
 #include "gpu/cuda/core/report/status.hpp"
 #include "gpu/cuda/core/settings.hpp"
@@ -32,14 +34,17 @@ std::string path_of(void* handle) {
 
 Library open() {
   const std::string& chosen = cuda::settings().blas;
-  const auto try_one = [](const char* name) -> Library {
-    void* const handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  const auto try_one = [](const std::string& name) -> Library {
+    // The dynamic loader would wait for a FIFO.
+    std::error_code error;
+    if (name.find('/') != name.npos && !std::filesystem::is_regular_file(name, error)) return {};
+    void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle) return {};
     Library library{handle, path_of(handle)};
     return library.path.empty() ? Library{} : library;
   };
   if (!chosen.empty()) {
-    Library library = try_one(chosen.c_str());
+    Library library = try_one(chosen);
     if (!library.handle)
       cuda::report_once("BLAS",
                         fmt::format("INFLIGHT_BLAS is '{}', which is not a shared library with a "

@@ -24,15 +24,23 @@ Status multiply(const Call& call, std::vector<Region> regions, Region x, Region 
       call.scalar(alpha), call.scalar(beta));
 }
 
-// The regions of a band matrix: in each column, the stored rows that lie inside the matrix.
+// The regions of a band matrix: in each column, the stored rows that lie inside the matrix. The
+// columns in the middle store all rows and are one region.
 template <class T>
 std::vector<Region> band(const T* a, Size m, Size n, Size below, Size above, Size leading) {
+  const Size stored = above + below + 1, columns = std::min(n, m + above);
+  const Region all = matrix(a, stored, columns, leading);
+  if (!all.span().within(cuda::most_region_bytes)) return {all};
+  const Size middle = std::min(above, columns), end = std::clamp(m - below, middle, columns);
   std::vector<Region> regions;
-  for (Size column = 0; column < n; ++column) {
+  const auto add = [&](Size column) {
     const Size first = std::max<Size>(0, above - column),
                last = std::min(above + below, above + m - 1 - column);
     regions.push_back(vector(a + column * leading + first, last - first + 1, 1));
-  }
+  };
+  for (Size column = 0; column < middle; ++column) add(column);
+  if (middle < end) regions.push_back(matrix(a + middle * leading, stored, end - middle, leading));
+  for (Size column = end; column < columns; ++column) add(column);
   return regions;
 }
 template <class T>

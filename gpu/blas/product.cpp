@@ -26,13 +26,12 @@ void add_sums(const Product& p, float alpha, std::vector<float> sums, float beta
 
 template <class S>
 bool one(const Product& p, S alpha, S beta, const void* a, const void* b, void* c) {
-  const Shape& s = p.shape;
+  Shape s = p.shape;
+  if (alpha == S(0)) s.k = 0;  // A and B are not read
   if constexpr (std::is_same_v<S, float>)
     if (by_tensor_cores(p.types)) {
-      Shape used = s;
-      if (alpha == 0) used.k = 0;  // A and B are not read
       const Place left = by_columns(a, p.a.leading), right = by_columns(b, p.b.leading);
-      add_sums(p, alpha, tensor_core_sums(used, p.types.a, left, right), beta, c);
+      add_sums(p, alpha, tensor_core_sums(s, p.types.a, left, right), beta, c);
       return true;
     }
   const Elements<S> left(a, p.types.a, s.a_rows(), s.a_columns(), p.a.leading),
@@ -67,7 +66,7 @@ void all(const Touch& touch, const Product& p, S alpha, S beta) {
 }
 
 bool touch_list(const Touch& touch, const Matrices& m, Size count) {
-  return !m.each || touch({{m.each, whole(count) * sizeof(void*)}});
+  return !m.each || touch({{m.each, Checked(whole(count)) * sizeof(void*)}});
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ struct Matrices {
   Size leading = 0;
   Stride stride = 0;
   const void* at(Size i, Type type) const {
-    return each ? each[i] : static_cast<const char*>(first) + i * stride * Stride(bytes_of(type));
+    return each ? each[i] : matrix_at(first, i, stride, bytes_of(type));
   }
 };
 inline Matrices one_matrix(const void* data, Size leading) { return {data, nullptr, leading, 0}; }

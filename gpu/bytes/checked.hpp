@@ -17,6 +17,8 @@ class Checked {
   constexpr std::uint64_t value_or(std::uint64_t otherwise) const {
     return exact_ ? value_ : otherwise;
   }
+  // The number, or the greatest one if it is not exact: more bytes than any memory has.
+  constexpr std::uint64_t saturated() const { return value_or(~std::uint64_t{0}); }
   constexpr std::optional<std::uint64_t> get() const {
     return exact_ ? std::optional(value_) : std::nullopt;
   }

@@ -61,6 +61,10 @@ struct ByteBox {
     if (empty()) return 0;
     return steps(slices - 1, slice_pitch) + steps(rows - 1, pitch) + bytes;
   }
+  // Where a row begins, counted from the first byte. Ask it only of a box whose span is exact.
+  constexpr std::uint64_t offset(std::uint64_t slice, std::uint64_t row) const {
+    return (steps(slice, slice_pitch) + steps(row, pitch)).value_or(0);
+  }
   // The bytes that it moves.
   constexpr Checked total() const { return Checked(bytes) * rows * slices; }
   // Where it lies if its first byte is at `base`. Nothing if that wraps.

@@ -11,6 +11,8 @@
 #include <memory>
 #include <system_error>
 
+#include "gpu/check/printable.hpp"
+
 namespace inflight::check {
 namespace {
 
@@ -119,7 +121,7 @@ std::string short_hash(std::string_view name) {
 std::string readable(std::string_view name, std::size_t most) {
   const std::string whole_name = demangled(name);
   std::string text = without_tags(whole_name);
-  if (text.size() <= most) return text;
+  if (text.size() <= most) return printable(text);
   if (whole_name == name) text = outline(name);
   if (text.ends_with(')') || text.ends_with(" const")) text = cut_parameters(text);
   const Cut whole = cut_arguments(text, 0);
@@ -127,7 +129,7 @@ std::string readable(std::string_view name, std::size_t most) {
     for (int depth = whole.deepest - 1; depth >= 0 && text.size() > most; --depth)
       text = cut_arguments(text, depth).text;
   if (text.size() > most) text = text.substr(0, most) + "...";
-  return text + " #" + short_hash(name);
+  return printable(text) + " #" + short_hash(name);
 }
 
 }  // namespace inflight::check

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -87,6 +88,7 @@ class LtoLink {
 
 // An nvJitLinkHandle. It exists even if its options are rejected, because it has the error log.
 struct Link {
+  std::mutex mutex;
   LinkOptions options;
   bool usable = false, complete = false;
   std::vector<cuda::NamedText> inputs;
@@ -218,7 +220,9 @@ template <class Body>
 int with_link(const char* call, Handle handle, Body&& body) {
   return bounded(call, [&] {
     auto link = links().find(handle);
-    return link ? body(*link) : int(LinkStatus::null_input);
+    if (!link) return int(LinkStatus::null_input);
+    const std::lock_guard lock(link->mutex);
+    return body(*link);
   });
 }
 
@@ -232,15 +236,16 @@ int with_link(const char* call, Handle handle, Body&& body) {
   extern "C"                                                                                    \
       [[gnu::visibility("default"), gnu::alias("nvJitLink" #name)]] __typeof__(nvJitLink##name) \
           __nvJitLink##name##_##major##_##minor;
-#define INFLIGHT_ALL_VERSIONS(name)                                                             \
-  INFLIGHT_VERSIONED(name, 0)                                                                   \
-  INFLIGHT_VERSIONED(name, 1)                                                                   \
-  INFLIGHT_VERSIONED(name, 2)                                                                   \
-  INFLIGHT_VERSIONED(name, 3) INFLIGHT_VERSIONED(name, 4) INFLIGHT_VERSIONED(name, 5)           \
-      INFLIGHT_VERSIONED(name, 6) INFLIGHT_VERSIONED(name, 7) INFLIGHT_VERSIONED(name, 8)       \
-          INFLIGHT_VERSIONED(name, 9) INFLIGHT_VERSIONED(name, 10) INFLIGHT_VERSIONED(name, 11) \
-              INFLIGHT_VERSIONED(name, 12) INFLIGHT_VERSIONED(name, 13)                         \
-                  INFLIGHT_VERSIONED(name, 14) INFLIGHT_VERSIONED(name, 15)
+#define INFLIGHT_ALL_VERSIONS(name)                                                              \
+  INFLIGHT_VERSIONED(name, 0)                                                                    \
+  INFLIGHT_VERSIONED(name, 1)                                                                    \
+  INFLIGHT_VERSIONED(name, 2)                                                                    \
+  INFLIGHT_VERSIONED(name, 3)                                                                    \
+  INFLIGHT_VERSIONED(name, 4) INFLIGHT_VERSIONED(name, 5) INFLIGHT_VERSIONED(name, 6)            \
+      INFLIGHT_VERSIONED(name, 7) INFLIGHT_VERSIONED(name, 8) INFLIGHT_VERSIONED(name, 9)        \
+          INFLIGHT_VERSIONED(name, 10) INFLIGHT_VERSIONED(name, 11) INFLIGHT_VERSIONED(name, 12) \
+              INFLIGHT_VERSIONED(name, 13) INFLIGHT_VERSIONED(name, 14)                          \
+                  INFLIGHT_VERSIONED(name, 15)
 // INFLIGHT_NVJITLINK(NAME, (parameters), { body }): the function nvJitLinkNAME.
 #define INFLIGHT_NVJITLINK(name, parameters, ...)                                      \
   extern "C" [[gnu::visibility("default")]] int nvJitLink##name parameters __VA_ARGS__ \

@@ -175,7 +175,8 @@ void Original::load() {
 // a stand-in. So this uses an unusual spelling of the path.
 bool Original::open(const fs::path& path) {
   std::error_code error;
-  if (!fs::exists(path, error) || is_own(path)) return false;
+  // The dynamic loader would wait for a FIFO.
+  if (!fs::is_regular_file(path, error) || is_own(path)) return false;
   const std::string spelling = (path.parent_path() / "." / path.filename()).string();
   void* handle = dlopen(spelling.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) return false;

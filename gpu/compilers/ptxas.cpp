@@ -2,22 +2,22 @@
 // (Triton). The software GPU's driver takes PTX text where machine code is expected.
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
 
+#include "gpu/check/printable.hpp"
 #include "gpu/compilers/ptxas_options.hpp"
 #include "gpu/compilers/register_limit.hpp"
-#include "gpu/cuda/image/source.hpp"
+#include "gpu/host/input_file.hpp"
+#include "gpu/host/output_file.hpp"
 #include "gpu/ptx/parse.hpp"
 
 namespace inflight::compilers {
 namespace {
 
+constexpr std::uint64_t largest_input = 512 << 20;  // as in a fatbin
 constexpr int failed = 255;  // exit status of ptxas after an error
 
 // Triton derives the newest supported PTX version from the release. It caches output under the
@@ -32,30 +32,28 @@ constexpr const char* help =
     "version.\n";
 
 int fatal(const std::string& sentence) {
-  fmt::print(stderr, "ptxas fatal   : {}\n", sentence);
+  fmt::print(stderr, "ptxas fatal   : {}\n", check::printable(sentence));
   return failed;
 }
 
 int assemble(const PtxasOptions& options) {
-  auto input = cuda::File::open(options.input);
-  auto bytes = input ? input->all() : tl::unexpected(input.error());
+  const auto bytes = host::read_file(options.input, largest_input);
   if (!bytes)
     return fatal(
         fmt::format("Could not open input file '{}': it {}", options.input, bytes.error()));
   auto text = std::make_shared<const std::string>(bytes->substr(0, bytes->find('\0')));
   auto module = ptx::parse(text, options.input);
   if (!module) {
-    fmt::print(stderr, "ptxas {}, line {}; error   : {}\n", options.input, module.error().line,
-               module.error().message);
+    fmt::print(stderr, "ptxas {}, line {}; error   : {}\n", check::printable(options.input),
+               module.error().line, check::printable(module.error().message));
     return fatal("Ptx assembly aborted due to errors");
   }
-  std::ofstream output(options.output, std::ios::binary | std::ios::trunc);
   const std::string image = limit_registers(*text, options.registers);
-  output.write(image.c_str(), std::streamsize(image.size() + 1));
-  output.close();
-  if (!output)
+  const auto wrote =
+      host::replace_file(options.output, std::string_view(image.c_str(), image.size() + 1));
+  if (!wrote)
     return fatal(
-        fmt::format("Could not write output file '{}': {}", options.output, std::strerror(errno)));
+        fmt::format("Could not write output file '{}': {}", options.output, wrote.error()));
   return 0;
 }
 

@@ -4,8 +4,10 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <type_traits>
 #include <vector>
 
@@ -44,6 +46,10 @@ void set(Function& function, void* handle, const char* prefix, const char* name)
 
 template <class Real>
 std::optional<Functions<Real>> functions_in(const std::string& name) {
+  // The dynamic loader would wait for a FIFO.
+  std::error_code error;
+  if (name.find('/') != name.npos && !std::filesystem::is_regular_file(name, error))
+    return std::nullopt;
   void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) return std::nullopt;
   Functions<Real> found;

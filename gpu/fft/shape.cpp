@@ -118,25 +118,36 @@ std::vector<cuda::Region> regions_of(const void* address, const Grid& grid, std:
                                      bool written) {
   struct Run {
     std::uint64_t stride, count;
+    // The bytes from the first to where one more would begin; less than a checked span and a
+    // stride.
+    std::uint64_t end() const { return ByteBox{.pitch = stride}.offset(0, count); }
   };
   std::vector<Run> runs;
+  Checked span = element;  // from the first byte to the last one
   const auto add = [&](Size stride, Size count) {
-    if (count > 1) runs.push_back({std::uint64_t(stride) * element, std::uint64_t(count)});
+    if (count <= 1) return;
+    const Checked bytes = Checked(std::uint64_t(stride)) * element;
+    span = span + bytes * (std::uint64_t(count) - 1);
+    runs.push_back({bytes.saturated(), std::uint64_t(count)});
   };
   add(grid.distance, grid.batch);
   for (std::size_t i = 0; i < most_dimensions; ++i) add(grid.strides[i], grid.sizes[i]);
+  if (!span.within(cuda::most_region_bytes)) return {{address, span, 1, 0, written}};
   std::ranges::sort(runs, {}, &Run::stride);
   // Joins runs that follow each other without a gap.
   std::uint64_t bytes = element;
   std::vector<Run> outer;
   for (const Run& each : runs) {
     if (outer.empty() && each.stride <= bytes)
-      bytes = each.stride * (each.count - 1) + bytes;
-    else if (!outer.empty() && each.stride == outer.back().stride * outer.back().count)
+      bytes = ByteBox{bytes, each.count, 1, each.stride}.span().saturated();
+    else if (!outer.empty() && outer.back().end() == each.stride)
       outer.back().count *= each.count;
     else
       outer.push_back(each);
   }
+  Checked needed = 1;
+  for (std::size_t level = 1; level < outer.size(); ++level) needed = needed * outer[level].count;
+  if (!needed.within(cuda::most_regions)) return {{address, span, 1, 0, written}};
   cuda::Region first{address, bytes, 1, 0, written};
   if (!outer.empty()) first.rows = outer[0].count, first.pitch = outer[0].stride;
   std::vector<cuda::Region> regions{first};
@@ -145,7 +156,8 @@ std::vector<cuda::Region> regions_of(const void* address, const Grid& grid, std:
     for (std::uint64_t i = 1; i < outer[level].count; ++i)
       for (std::size_t j = 0; j < below; ++j) {
         cuda::Region moved = regions[j];
-        moved.address = static_cast<const char*>(moved.address) + i * outer[level].stride;
+        moved.address = static_cast<const char*>(moved.address) +
+                        ByteBox{.pitch = outer[level].stride}.offset(0, i);
         regions.push_back(moved);
       }
   }

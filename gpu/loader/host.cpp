@@ -112,12 +112,30 @@ long file_access(const char* path, int mode) {
   return call(SYS_access, word(path), static_cast<std::uint64_t>(mode));
 }
 
+namespace {
+
+// Whether a terminal may obey the byte: a control character, or the second byte in UTF-8 of one
+// from U+0080 to U+009F, or the third of one that changes the direction of text.
+bool obeyed(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t back) {
+    return at < back ? 0u : static_cast<unsigned char>(text[at - back]);
+  };
+  const unsigned last = byte(0);
+  if (last < 0x20 || last == 0x7f) return true;
+  if (byte(1) == 0xc2) return last < 0xa0;
+  if (byte(2) != 0xe2) return false;
+  return (byte(1) == 0x80 && (last == 0x8e || last == 0x8f || (last >= 0xa8 && last <= 0xae))) ||
+         (byte(1) == 0x81 && last >= 0xa6 && last <= 0xa9);
+}
+
+}  // namespace
+
 void report(std::initializer_list<std::string_view> parts) {
   char line[2048];
   std::size_t used = 0;
   const auto add = [&](std::string_view part) {
     const std::size_t bytes = std::min(part.size(), sizeof line - 1 - used);
-    std::memcpy(line + used, part.data(), bytes);
+    for (std::size_t i = 0; i < bytes; ++i) line[used + i] = obeyed(part, i) ? '?' : part[i];
     used += bytes;
   };
   add("inflight: ");

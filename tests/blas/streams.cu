@@ -1,5 +1,6 @@
 // flags: -Xlinker -l:libcublas.so.13 -Xlinker -l:libcublasLt.so.13
 // stderr: cublasSgemv reads 1088 bytes at 0x[0-9a-f]+: the allocation there has 1024 bytes
+// stderr: cublasZgemm(_v2)? reads more than 2\^64-1 bytes at 0x[0-9a-f]+: the allocation there has
 // Order in streams, capture, host and device results, and invalid arguments.
 #include "common.cuh"
 
@@ -133,11 +134,72 @@ void mistakes() {
   expect(cudaDeviceSynchronize() == cudaErrorIllegalAddress, "memory past an allocation");
 }
 
+// Sizes whose product with the size of an element wraps, or for which no list of regions has room.
+void sizes_that_wrap() {
+  const int far = 1 << 30, all = 2147483647;
+  const auto faults = [](auto call, const char* what) {
+    cudaDeviceReset();
+    const On<Z> x{std::vector<Z>(n)};
+    cublasHandle_t handle;
+    GOOD(cublasCreate(&handle));
+    call(handle, *x);
+    expect(cudaDeviceSynchronize() == cudaErrorIllegalAddress, what);
+    cublasDestroy(handle);
+  };
+  const Z one_value = 1;
+  const auto* const one = raw(&one_value);
+  const auto plain = CUBLAS_OP_N;
+  faults(
+      [&](auto h, auto* x) {
+        cublasZgemm(h, plain, plain, 1, far + 1, 1, one, x, 1, x, 1, one, x, far);
+      },
+      "columns far apart");
+  faults([&](auto h, auto* x) { cublasZscal(h, far + 1, one, x, far); }, "elements far apart");
+  faults([&](auto h, auto* x) { cublasZcopy(h, far + 1, x, 0, x, far); }, "a copy far apart");
+  faults(
+      [&](auto h, auto* x) {
+        cublasZgeam(h, plain, plain, 1, far + 1, one, x, far, one, x, far, x, far);
+      },
+      "a sum far apart");
+  faults(
+      [&](auto h, auto* x) {
+        cublasZhemv(h, CUBLAS_FILL_MODE_UPPER, all, one, x, all, x, 1, one, x, 1);
+      },
+      "a triangle of any size");
+  faults(
+      [&](auto h, auto* x) {
+        cublasZhbmv(h, CUBLAS_FILL_MODE_UPPER, all, 0, one, x, 1, x, 1, one, x, 1);
+      },
+      "a band of any size");
+  faults(
+      [&](auto h, auto* x) {
+        cublasZgemmStridedBatched(h, plain, plain, 1, 1, 1, one, x, 1, 0, x, 1, 0, one, x, 1,
+                                  1ll << 61, 9);
+      },
+      "matrices far apart");
+}
+
+// A factor of zero stands for matrices that are not read (BLAS).
+void factor_of_zero() {
+  cudaDeviceReset();
+  const On<Z> x{std::vector<Z>(n)};
+  cublasHandle_t handle;
+  GOOD(cublasCreate(&handle));
+  const auto zero = __half(0.f);
+  auto* const nowhere = reinterpret_cast<__half*>(16);
+  GOOD(cublasHgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 16, 16, 16, &zero, nowhere, 16, nowhere, 16,
+                   &zero, reinterpret_cast<__half*>(x.data), 16));
+  expect(cudaDeviceSynchronize() == cudaSuccess, "matrices that are not read");
+  GOOD(cublasDestroy(handle));
+}
+
 }  // namespace
 
 int main() {
   order();
   copies();
   mistakes();
+  sizes_that_wrap();
+  factor_of_zero();
   return finish();
 }

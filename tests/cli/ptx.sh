@@ -19,6 +19,10 @@ for file in "$corpus"/damaged_*; do
   expect "$(basename "$file")" 1 '^inflight: ' "$inflight" ptx "$file"
 done
 expect "no regular file" 1 'is not a regular file' "$inflight" ptx /dev/zero
+mkfifo "$work/fifo"
+expect "a FIFO" 1 'is not a regular file but a pipe' timeout 20 "$inflight" ptx "$work/fifo"
+truncate -s 20G "$work/sparse"
+expect "a file of 20 GB" 1 'has 20480 MiB; at most 2048 MiB can be read' "$inflight" ptx "$work/sparse"
 printf '.version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k() {\n  frobnicate.u32 %%r1;\n}\n' >"$work/odd.ptx"
 expect "an unknown instruction" 0 'ends at: .*frobnicate' "$inflight" ptx "$work/odd.ptx"
 sed -i 's/ k()/ _Z4busyv()/' "$work/odd.ptx"

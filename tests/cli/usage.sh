@@ -17,4 +17,34 @@ expect "help of run names the variables" 0 'INFLIGHT_ASYNC' "$inflight" run --he
 for each in run ptx devices env swizzle; do
   expect "help of $each" 0 'Usage: ' "$inflight" $each --help
 done
+
+# Output that cannot be written.
+cat >"$work/k.ptx" <<'P'
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k() { ret; }
+P
+full() { "$@" >/dev/full; }
+for each in --help --version devices 'devices --ctest' env 'env --cmake' swizzle 'swizzle --suggest row' "ptx $work/k.ptx" \
+  "ptx --print $work/k.ptx" 'run --help'; do
+  # shellcheck disable=SC2086
+  expect "$each to a full disk" 1 '^inflight: the output could not be written: No space left on device\.$' full "$inflight" $each
+done
+closed() { "$@" >&-; }
+expect "to a closed output" 1 '^inflight: the output could not be written: Bad file descriptor\.$' closed "$inflight" devices
+unread() { "$inflight" run -- sh -c 'for i in 0 1 2; do [ -e /proc/self/fd/$i ] && echo "open $i" >&3; done' 3>&1 <&- >&- 2>&-; }
+[ -z "$(unread)" ] || fail "a program gets standard streams that were closed: $(unread)"
+expect "a picture on a full disk" 1 "^inflight: '/dev/full' cannot be written: No space left on device\.$" \
+  "$inflight" swizzle --svg /dev/full
+echo old >"$work/old.svg"
+limited() { (ulimit -f 1; "$@"); }
+expect "a picture without room" 1 "old.svg' cannot be written: File too large; the file that was there is kept" \
+  limited "$inflight" swizzle --svg "$work/old.svg"
+[ "$(cat "$work/old.svg")" = old ] || fail "the old picture is gone"
+
+# Names that a terminal would obey.
+printf '.version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { \033[31m; }\n' >"$work/bad.ptx"
+expect "PTX with an escape" 1 'x1b' "$inflight" ptx "$work/bad.ptx"
+grep -q $'\033' <<<"$output" && fail "it reaches the terminal: $output"
 finish

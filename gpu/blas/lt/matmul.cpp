@@ -27,12 +27,12 @@ bool types_supported(const Matmul& p) {
 Region region_of(const void* data, const Layout& layout, bool written) {
   const std::uint64_t bytes = bytes_of(layout.type);
   const bool by_columns = layout.order == Order::columns;
-  return {data, (by_columns ? layout.rows : layout.columns) * bytes,
-          by_columns ? layout.columns : layout.rows, std::uint64_t(layout.leading) * bytes,
+  return {data, Checked(by_columns ? layout.rows : layout.columns) * bytes,
+          by_columns ? layout.columns : layout.rows, Checked(whole(layout.leading)) * bytes,
           written};
 }
 const void* batch(const void* data, const Layout& layout, Size i) {
-  return static_cast<const char*>(data) + i * layout.batch_stride * Size(bytes_of(layout.type));
+  return matrix_at(data, i, layout.batch_stride, bytes_of(layout.type));
 }
 template <class S>
 Elements<S> elements_of(const void* data, const Layout& layout) {
@@ -114,9 +114,13 @@ class Work {
         !touch_({{bias(i), whole(bias_length()) * bytes_of(p_.bias_type()), 1, 0, gradient}}))
       return false;
     if (epilogue.aux()) {
-      const std::uint64_t element = epilogue.aux_is_mask() ? 1 : 8 * bytes_of(p_.aux_type());
-      if (!touch_({{aux(i).data, (whole(shape_.m) * element + 7) / 8, whole(shape_.n),
-                    whole(how.aux_leading) * element / 8, !epilogue.reads_aux()},
+      const auto bytes = [&](Size elements) {
+        return epilogue.aux_is_mask() ? Checked(elements / 8)
+                                      : Checked(whole(elements)) * bytes_of(p_.aux_type());
+      };
+      const Size row = epilogue.aux_is_mask() ? shape_.m + 7 : shape_.m;  // of bits: rounded up
+      if (!touch_({{aux(i).data, bytes(row), whole(shape_.n), bytes(how.aux_leading),
+                    !epilogue.reads_aux()},
                    {how.aux_scale, how.aux_scale ? sizeof(float) : 0},
                    {how.aux_amax, how.aux_amax ? sizeof(float) : 0, 1, 0, true}}))
         return false;
@@ -131,17 +135,19 @@ class Work {
                    region_of(at.d, p_.d, true)});
   }
   void* bias(Size i) const {
-    return static_cast<char*>(const_cast<void*>(p_.how.bias)) +
-           i * p_.how.bias_stride * Size(bytes_of(p_.bias_type()));
+    return const_cast<void*>(
+        matrix_at(p_.how.bias, i, p_.how.bias_stride, bytes_of(p_.bias_type())));
   }
   Size bias_length() const { return p_.epilogue().sums_of_b() ? shape_.n : shape_.m; }
   Auxiliary aux(Size i) const {
     const Description& how = p_.how;
     const bool mask = p_.epilogue().aux_is_mask();
-    const Size bytes = mask ? how.aux_stride / 8 : how.aux_stride * Size(bytes_of(p_.aux_type()));
+    void* const place =
+        const_cast<void*>(mask ? matrix_at(how.aux, i, how.aux_stride / 8, 1)
+                               : matrix_at(how.aux, i, how.aux_stride, bytes_of(p_.aux_type())));
     const bool scaled = !mask && how.aux_scale && float8(p_.aux_type());
-    return {static_cast<char*>(how.aux) + i * bytes, p_.aux_type(), how.aux_leading,
-            scaled ? *how.aux_scale : 1, mask ? nullptr : how.aux_amax};
+    return {place, p_.aux_type(), how.aux_leading, scaled ? *how.aux_scale : 1,
+            mask ? nullptr : how.aux_amax};
   }
   void store_bias_gradient(const Places& now, Size i) {
     const Size length = bias_length();
@@ -259,6 +265,7 @@ std::optional<Objection> objection(const Matmul& p) {
     return refuse("gradients of 8-bit floats");
   const bool bias = epilogue.bias() || epilogue.bias_gradient();
   if ((bias && !p.how.bias) || (epilogue.aux() && !p.how.aux)) return Objection{};
+  if (epilogue.aux() && !leads(p.how.aux_leading, s.m)) return Objection{};
   for (const std::int32_t mode : p.how.modes)
     if (ScaleMode(mode) != ScaleMode::scalar && ScaleMode(mode) != ScaleMode::outer_vector)
       return refuse("block scales");

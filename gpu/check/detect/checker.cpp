@@ -24,8 +24,9 @@ constexpr Row rows[] = {
 
 }  // namespace
 
-Checker::Checker(const CheckOptions& options, Findings::OnNew on_new, NameMemory name_memory)
-    : findings_(std::move(on_new)) {
+Checker::Checker(const CheckOptions& options, Findings::OnNew on_new, NameMemory name_memory,
+                 const std::vector<std::string>& source_folders)
+    : findings_(std::move(on_new)), sources_(source_folders) {
   findings_.complete_with([this, name = std::move(name_memory)](Finding& finding) {
     if (name && finding.bytes) name(*finding.bytes);
     history_.fill(finding);

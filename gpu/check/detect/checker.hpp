@@ -16,7 +16,9 @@ class Checker : public Listeners {
  public:
   // Fills in the program's name for a finding's bytes, if the PTX has no name for that memory.
   using NameMemory = std::function<void(Bytes&)>;
-  Checker(const CheckOptions& options, Findings::OnNew on_new, NameMemory name_memory = {});
+  // `source_folders`: as in SourceFiles.
+  Checker(const CheckOptions& options, Findings::OnNew on_new, NameMemory name_memory = {},
+          const std::vector<std::string>& source_folders = {});
   const Findings& findings() const { return findings_; }
   std::uint64_t launches() const { return launches_.load(std::memory_order_relaxed); }
 

@@ -2,23 +2,33 @@
 #include "gpu/check/finding/source.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
-#include <fstream>
+#include <sstream>
 #include <string_view>
-#include <system_error>
+
+#include "gpu/host/input_file.hpp"
 
 namespace inflight::check {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::uintmax_t most_bytes = 16 << 20;
 constexpr std::size_t longest_line = 400;
 
+// Where toolkits and the system's headers are installed.
+constexpr std::string_view installed[] = {"/usr/local/cuda", "/usr/lib/cuda/",
+                                          "/opt/cuda/",      "/opt/nvidia/",
+                                          "/usr/include/",   "/usr/local/include/"};
+// What the system itself shows as files.
+constexpr std::string_view no_sources[] = {"/proc/", "/sys/", "/dev/"};
+
 std::vector<std::string> read_lines(const std::string& path) {
   std::vector<std::string> lines;
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return lines;
-  if (std::filesystem::file_size(path, error) > most_bytes || error) return lines;
-  std::ifstream file(path);
+  const auto text = host::read_file(path, most_bytes);
+  if (!text) return lines;
+  std::istringstream file(*text);
   for (std::string line; std::getline(file, line);) {
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
     for (auto tab = line.find('\t'); tab != line.npos; tab = line.find('\t', tab))
@@ -27,6 +37,15 @@ std::vector<std::string> read_lines(const std::string& path) {
     lines.push_back(std::move(line));
   }
   return lines;
+}
+
+// The real path of a folder, with a slash at the end. Empty if there is none.
+std::string real_folder(const std::string& folder) {
+  std::error_code error;
+  std::string path = folder.empty() ? folder : fs::canonical(folder, error).string();
+  if (error || path.empty()) return {};
+  if (!path.ends_with('/')) path += '/';
+  return path;
 }
 
 // Whether the file belongs to an installation, not to the user's own sources.
@@ -54,10 +73,46 @@ std::vector<CodeLine> distinct_calls(const CodePlace& place) {
   return calls;
 }
 
+std::string source_root() {
+  std::error_code error;
+  const fs::path here = fs::current_path(error);
+  for (fs::path folder = here; !folder.empty(); folder = folder.parent_path()) {
+    if (fs::exists(folder / ".git", error)) return folder.string();
+    if (folder == folder.parent_path()) break;
+  }
+  return here.string();
+}
+
+SourceFiles::SourceFiles(const std::vector<std::string>& folders) {
+  for (const std::string& each : folders) folders_.push_back(real_folder(each));
+  // A service or container works in "/", which says nothing about what its user means.
+  for (const std::string& each : {std::string("."), source_root()})
+    if (const std::string folder = real_folder(each); folder != "/") folders_.push_back(folder);
+  for (const char* const variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    const char* const toolkit = std::getenv(variable);
+    if (const std::string folder = real_folder(toolkit ? toolkit : ""); folder != "/")
+      folders_.push_back(folder);
+  }
+  std::erase(folders_, "");
+}
+
+bool SourceFiles::may_show(const std::string& real_path) const {
+  const auto begins = [&](std::string_view folder) { return real_path.starts_with(folder); };
+  if (std::any_of(std::begin(no_sources), std::end(no_sources), begins)) return false;
+  if (std::any_of(std::begin(installed), std::end(installed), begins)) return true;
+  return std::any_of(folders_.begin(), folders_.end(), [&](const std::string& folder) {
+    return begins(folder) && real_path.find("/.", folder.size() - 1) == real_path.npos;
+  });
+}
+
 const std::vector<std::string>& SourceFiles::lines(const std::string& file) {
   const auto found = files_.find(file);
   if (found != files_.end()) return found->second;
-  return files_[file] = read_lines(file);
+  std::error_code error;
+  const std::string path = file.empty() ? file : fs::canonical(file, error).string();
+  std::vector<std::string>& lines = files_[file];
+  if (!error && may_show(path)) lines = read_lines(path);
+  return lines;
 }
 
 void SourceFiles::quote(CodePlace& place) {

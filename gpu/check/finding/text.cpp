@@ -8,6 +8,7 @@
 
 #include "gpu/check/finding/finding.hpp"
 #include "gpu/check/names.hpp"
+#include "gpu/check/printable.hpp"
 
 namespace inflight::check {
 namespace {
@@ -17,7 +18,7 @@ std::string triple(const Extents& e) { return fmt::format("({},{},{})", e.x, e.y
 // The kernel and function of a place, to append to it.
 std::string inside(const CodePlace& place) {
   if (place.kernel.empty()) return {};
-  std::string text = fmt::format(" in kernel {}", place.kernel);
+  std::string text = fmt::format(" in kernel {}", printable(place.kernel));
   if (!place.function.empty()) text += fmt::format(", function {}", readable(place.function));
   return text;
 }
@@ -32,9 +33,14 @@ std::string_view space_name(Space space) {
 std::string shown(const std::string& file) {
   std::error_code error;
   std::string here = std::filesystem::current_path(error).string();
-  if (error || here.empty()) return file;
+  if (error || here.empty()) return printable(file);
   if (here.back() != '/') here += '/';
-  return file.starts_with(here) ? file.substr(here.size()) : file;
+  return printable(file.starts_with(here) ? file.substr(here.size()) : file);
+}
+
+// The last part of a path.
+std::string name_of(const std::string& file) {
+  return printable(std::filesystem::path(file).filename().string());
 }
 
 std::string times(std::uint64_t count) {
@@ -51,22 +57,22 @@ class Writer {
     static constexpr std::string_view codes[] = {"1;31", "1;33", "1;36"};
     const KindFacts& facts = facts_of(f.kind);
     text += painted(codes[static_cast<unsigned>(facts.severity)], facts.id);
-    text += fmt::format(": {}{}\n", before, painted("1", f.sentence));
+    text += fmt::format(": {}{}\n", before, painted("1", printable(f.sentence)));
   }
   void party(const Party& p) {
-    text += fmt::format("  {}\n    at {}{}\n", p.did, to_text(p.place), inside(p.place));
+    text += fmt::format("  {}\n    at {}{}\n", printable(p.did), to_text(p.place), inside(p.place));
     quote(p.place, "      ");
     if (p.threads) text += fmt::format("    by {}\n", to_text(*p.threads));
   }
   void party_in_short(const Party& p) {
-    text += fmt::format("  {} at {}\n", p.did, to_text(p.place));
+    text += fmt::format("  {} at {}\n", printable(p.did), to_text(p.place));
     quote(p.place, "      ");
   }
   void in_flight(const Party& p) {
-    text += fmt::format("    {}, at {}\n", p.did, to_text(p.place));
+    text += fmt::format("    {}, at {}\n", printable(p.did), to_text(p.place));
   }
   void line(std::string_view label, std::string_view words) {
-    if (!words.empty()) text += fmt::format("  {}: {}\n", painted("32", label), words);
+    if (!words.empty()) text += fmt::format("  {}: {}\n", painted("32", label), printable(words));
   }
   std::string text;
 
@@ -76,12 +82,13 @@ class Writer {
   }
   void quote(const CodePlace& p, std::string_view indent) {
     if (!style_.source || p.source.empty()) return;
-    text += fmt::format("{}{}\n", indent,
-                        painted("2", fmt::format("{} | {}", own_line(p).line, p.source)));
-    if (!p.call_source.empty())
-      text += fmt::format(
-          "{}{}\n", indent,
-          painted("2", fmt::format("{} | {}", p.inlined_at.back().line, p.call_source)));
+    text += indent;
+    text += painted("2", fmt::format("{} | {}", own_line(p).line, printable(p.source))) + "\n";
+    if (p.call_source.empty() || p.inlined_at.empty()) return;
+    text += indent;
+    text +=
+        painted("2", fmt::format("{} | {}", p.inlined_at.back().line, printable(p.call_source))) +
+        "\n";
   }
   TextStyle style_;
 };
@@ -89,17 +96,16 @@ class Writer {
 }  // namespace
 
 std::string to_text(const CodePlace& place) {
-  if (place.kernel.empty()) return place.instruction;
+  const std::string instruction = printable(place.instruction);
+  if (place.kernel.empty()) return instruction;
   if (place.file.empty())
-    return place.ptx_line ? fmt::format("PTX line {} ({})", place.ptx_line, place.instruction)
+    return place.ptx_line ? fmt::format("PTX line {} ({})", place.ptx_line, instruction)
                           : std::string("the end of a thread");
   const CodeLine own = own_line(place);
   std::string text =
-      fmt::format("{}:{}:{} ({}", shown(own.file), own.line, own.column, place.instruction);
+      fmt::format("{}:{}:{} ({}", shown(own.file), own.line, own.column, instruction);
   const bool header = own.file != place.file || own.line != place.line;
-  if (header)
-    text += fmt::format(", of {}:{}", std::filesystem::path(place.file).filename().string(),
-                        place.line);
+  if (header) text += fmt::format(", of {}:{}", name_of(place.file), place.line);
   text += ')';
   bool outside = !header;
   std::vector<const CodeLine*> calls;

@@ -5,11 +5,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "gpu/check/names.hpp"
+#include "gpu/check/printable.hpp"
 #include "gpu/check/report/json.hpp"
+#include "gpu/host/input_file.hpp"
 
 namespace inflight::check {
 namespace {
@@ -85,6 +86,12 @@ std::string baseline_key(const Finding& f) {
   return text;
 }
 
+// The text with '?', which matches any byte, in place of bytes that do not print.
+std::string pattern_of(std::string_view text) {
+  return replace_unprintable(text, {},
+                             [](std::string_view bytes) { return std::string(bytes.size(), '?'); });
+}
+
 // Parses suppression entries, line by line.
 class Parser {
  public:
@@ -138,7 +145,7 @@ class Parser {
                                std::string(trimmed(text.substr(colon + 1)))});
   }
   void fail(std::string_view why) {
-    if (problem.empty()) problem = fmt::format("{}:{}: {}", path_, line_, why);
+    if (problem.empty()) problem = printable(fmt::format("{}:{}: {}", path_, line_, why));
   }
 
   const std::string& path_;
@@ -177,11 +184,10 @@ tl::expected<std::vector<Suppression>, std::string> parse_suppressions(std::stri
 }
 
 tl::expected<std::vector<Suppression>, std::string> read_suppressions(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) return tl::unexpected(fmt::format("'{}' cannot be read", path));
-  std::ostringstream text;
-  text << file.rdbuf();
-  return parse_suppressions(text.str(), path);
+  constexpr std::uint64_t most_bytes = 16 << 20;
+  const auto text = host::read_file(path, most_bytes);
+  if (!text) return tl::unexpected(fmt::format("'{}' {}", printable(path), text.error()));
+  return parse_suppressions(*text, path);
 }
 
 bool matches(const Suppression& suppression, const Finding& finding) {
@@ -194,12 +200,12 @@ std::string suppression_for(const Finding& f) {
   const CodePlace& p = f.here.place;
   std::string text = fmt::format("{{\n  {} {}\n  {}{}\n", facts_of(f.kind).id, fingerprint(f),
                                  prefix, facts_of(f.kind).id);
-  if (!p.mangled.empty()) text += fmt::format("  kernel:{}\n", p.mangled);
+  if (!p.mangled.empty()) text += fmt::format("  kernel:{}\n", pattern_of(p.mangled));
   const auto source = [&](std::string_view subject, const CodePlace& place) {
     const CodeLine own = own_line(place);
     if (own.file.empty()) return;
     text += fmt::format("  {}:{}:{}\n", subject,
-                        std::filesystem::path(own.file).filename().string(), own.line);
+                        pattern_of(std::filesystem::path(own.file).filename().string()), own.line);
   };
   source("here", p);
   for (const Party& each : f.there) source("there", each.place);

@@ -1,5 +1,6 @@
 // Parses findings from JSON. Unknown members are ignored.
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "gpu/check/report/json.hpp"
@@ -9,6 +10,8 @@ namespace inflight::check {
 namespace {
 
 using nlohmann::json;
+
+constexpr std::size_t most_entries = 4096;  // of an array: more than any finding has
 
 // Reads members of an object. The first one that is missing or has the wrong type is reported.
 class Reader {
@@ -52,7 +55,10 @@ class Reader {
   void take(const json& j, const char* name, T& to) {
     const bool negative = j.is_number_integer() && !j.is_number_unsigned() && j < 0;
     if (!j.is_number_integer() || negative) return fail(name, "is not a non-negative integer");
-    to = static_cast<T>(j.get<std::uint64_t>());
+    const auto number = j.get<std::uint64_t>();
+    if (number > static_cast<std::uint64_t>(std::numeric_limits<T>::max()))
+      return fail(name, "is too large");
+    to = static_cast<T>(number);
   }
   void take(const json& j, const char* name, Extents& to) {
     if (!j.is_array() || j.size() != 3) return fail(name, "is not three numbers");
@@ -61,6 +67,7 @@ class Reader {
   template <class T>
   void take(const json& j, const char* name, std::vector<T>& to) {
     if (!j.is_array()) return fail(name, "is not an array");
+    if (j.size() > most_entries) return fail(name, "has too many entries");
     for (const json& each : j) take(each, name, to.emplace_back());
   }
   template <class T>

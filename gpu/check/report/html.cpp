@@ -8,6 +8,7 @@
 
 #include "gpu/check/finding/alike.hpp"
 #include "gpu/check/finding/source.hpp"
+#include "gpu/check/printable.hpp"
 #include "gpu/check/report/json.hpp"
 #include "gpu/check/report/json_names.hpp"
 #include "gpu/check/report/report.hpp"
@@ -80,6 +81,7 @@ std::string in_comment(const std::vector<Finding>& findings) {
 
 class Page {
  public:
+  explicit Page(const std::vector<std::string>& source_folders) : sources_(source_folders) {}
   std::string of(const std::vector<Finding>& findings) {
     text_ = head;
     text_ += fmt::format("<h1>Inflight: {}</h1>\n", escaped(summary(findings)));
@@ -165,7 +167,7 @@ class Page {
     text_ += fmt::format("<span{}>{:>5}  {}</span>", mark, number, escaped(words));
   }
   // Quotes a few lines around the place, or only the line stored in the finding if the file is
-  // missing.
+  // missing or must not be shown.
   void source(const CodePlace& p, const Finding& f) {
     constexpr std::uint32_t around = 4;
     const CodeLine own = own_line(p);
@@ -208,7 +210,7 @@ class Page {
 
 std::string escaped(std::string_view text) {
   std::string result;
-  for (const char c : text) {
+  for (const char c : printable_lines(text)) {
     switch (c) {
       case '&':
         result += "&amp;";
@@ -232,6 +234,9 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
-std::string to_html(const std::vector<Finding>& findings) { return Page().of(findings); }
+std::string to_html(const std::vector<Finding>& findings,
+                    const std::vector<std::string>& source_folders) {
+  return Page(source_folders).of(findings);
+}
 
 }  // namespace inflight::check

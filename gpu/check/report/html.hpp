@@ -8,7 +8,9 @@
 
 namespace inflight::check {
 
-std::string to_html(const std::vector<Finding>& findings);
+// `source_folders`: as in SourceFiles.
+std::string to_html(const std::vector<Finding>& findings,
+                    const std::vector<std::string>& source_folders = {});
 // Markers around the findings in JSON, which a page contains in a comment.
 inline constexpr std::string_view page_data_begin = "<!-- findings ", page_data_end = " -->\n";
 
@@ -16,7 +18,7 @@ inline constexpr std::string_view page_data_begin = "<!-- findings ", page_data_
 // issue to completion. Empty if there are no steps.
 std::string picture(const Finding& finding);
 
-// Escapes text for HTML.
+// Escapes text for HTML, and what is unprintable as printable() does.
 std::string escaped(std::string_view text);
 
 }  // namespace inflight::check

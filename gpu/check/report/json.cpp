@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "gpu/check/finding/alike.hpp"
+#include "gpu/check/printable.hpp"
 #include "gpu/check/report/json_names.hpp"
 
 namespace inflight::check {
@@ -107,7 +108,11 @@ json to_json(const std::vector<Finding>& findings) {
 }
 
 std::string dump(const json& j, int indent) {
-  return j.dump(indent, ' ', false, json::error_handler_t::replace);
+  const std::string text = j.dump(indent, ' ', false, json::error_handler_t::replace);
+  // What is left to escape is inside strings: JSON itself escapes control characters up to U+001F.
+  return replace_unprintable(text, "\n", [](std::string_view bytes) {
+    return bytes == "\x7f" ? std::string("\\u007f") : printable(bytes);
+  });
 }
 
 }  // namespace inflight::check

@@ -12,7 +12,8 @@ namespace inflight::check {
 nlohmann::json to_json(const Finding& finding);
 // {"version": 1, "findings": [...]}
 nlohmann::json to_json(const std::vector<Finding>& findings);
-// Serialises as valid UTF-8, whatever bytes the strings contain. indent -1: one line.
+// Serialises as valid UTF-8, whatever bytes the strings contain, and with escapes for what a
+// terminal may obey (printable.hpp). indent -1: one line.
 std::string dump(const nlohmann::json& json, int indent = -1);
 
 // Parse findings. An error is a sentence.

@@ -5,22 +5,21 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <system_error>
 #include <tuple>
 
 #include "gpu/check/finding/alike.hpp"
+#include "gpu/check/finding/source.hpp"
+#include "gpu/check/printable.hpp"
 #include "gpu/check/report/html.hpp"
 #include "gpu/check/report/json.hpp"
 #include "gpu/check/report/sarif.hpp"
+#include "gpu/host/output_file.hpp"
 
 namespace inflight::check {
 namespace {
-
-namespace fs = std::filesystem;
 
 // The text of a finding without its count. Of several findings of one mistake, merged() shows the
 // one with the smallest text.
@@ -39,16 +38,27 @@ std::string plural(std::size_t count, std::string_view word) {
   return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
 }
 
+// Foreign reports may have any counts.
+std::uint64_t sum_of(std::uint64_t a, std::uint64_t b) {
+  return a > std::numeric_limits<std::uint64_t>::max() - b
+             ? std::numeric_limits<std::uint64_t>::max()
+             : a + b;
+}
+
+using Folders = std::vector<std::string>;
 struct Form {
   std::string_view ending;
-  std::string (*text)(const std::vector<Finding>& findings, const std::string& root);
+  std::string (*text)(const std::vector<Finding>& findings, const Folders& source_folders);
 };
 constexpr Form forms[] = {
     {".json",
-     [](const std::vector<Finding>& all, const std::string&) { return dump(to_json(all), 2); }},
-    {".sarif", [](const std::vector<Finding>& all,
-                  const std::string& root) { return dump(to_sarif(all, root), 2); }},
-    {".html", [](const std::vector<Finding>& all, const std::string&) { return to_html(all); }},
+     [](const std::vector<Finding>& all, const Folders&) { return dump(to_json(all), 2); }},
+    {".sarif",
+     [](const std::vector<Finding>& all, const Folders& folders) {
+       return dump(to_sarif(all, folders.empty() ? source_root() : folders.front()), 2);
+     }},
+    {".html",
+     [](const std::vector<Finding>& all, const Folders& folders) { return to_html(all, folders); }},
 };
 
 const Form* form_of(std::string_view path) {
@@ -69,7 +79,7 @@ std::vector<Finding> merged(std::vector<Finding> findings) {
     std::string text = without_count(each);
     const auto [found, added] = ones.try_emplace(fingerprint(each));
     One& one = found->second;
-    const std::uint64_t count = (added ? 0 : one.finding.count) + each.count;
+    const std::uint64_t count = sum_of(added ? 0 : one.finding.count, each.count);
     if (added || text < one.text) one.finding = std::move(each), one.text = std::move(text);
     one.finding.count = count;
   }
@@ -89,7 +99,7 @@ std::size_t mistakes(const std::vector<Finding>& findings) {
 std::string summary(const std::vector<Finding>& findings) {
   if (findings.empty()) return "nothing found.";
   std::uint64_t times = 0;
-  for (const Finding& each : findings) times += each.count;
+  for (const Finding& each : findings) times = sum_of(times, each.count);
   const std::size_t alike = findings.size() - groups_of(findings).size();
   return fmt::format("{}{}, seen {}.", plural(findings.size(), "finding"),
                      alike ? fmt::format(", {} of them similar to others", alike) : "",
@@ -109,27 +119,27 @@ bool is_report(std::string_view path) { return form_of(path) != nullptr; }
 
 tl::expected<void, std::string> write_report(const std::string& path,
                                              const std::vector<Finding>& findings,
-                                             const std::string& root) {
+                                             const std::vector<std::string>& source_folders) {
   const Form* const form = form_of(path);
   if (!form) return tl::unexpected(fmt::format("'{}' does not end in {}", path, report_endings));
   std::string name = path;
   for (auto at = name.find("%p"); at != name.npos; at = name.find("%p", at))
     name.replace(at, 2, std::to_string(getpid()));
-  std::ofstream file(name, std::ios::binary | std::ios::trunc);
-  file << form->text(findings, root.empty() ? source_root() : root) << '\n';
-  file.close();
-  if (!file) return tl::unexpected(fmt::format("the findings could not be written to '{}'", name));
+  const auto wrote = host::replace_file(name, form->text(findings, source_folders) + "\n");
+  if (!wrote)
+    return tl::unexpected(fmt::format("the findings could not be written to '{}': {}",
+                                      printable(name), wrote.error()));
   return {};
 }
 
-std::string source_root() {
-  std::error_code error;
-  const fs::path here = fs::current_path(error);
-  for (fs::path folder = here; !folder.empty(); folder = folder.parent_path()) {
-    if (fs::exists(folder / ".git", error)) return folder.string();
-    if (folder == folder.parent_path()) break;
+std::vector<std::string> paths_in(std::string_view list) {
+  std::vector<std::string> paths;
+  while (!list.empty()) {
+    const auto colon = std::min(list.find(':'), list.size());
+    if (colon) paths.emplace_back(list.substr(0, colon));
+    list.remove_prefix(std::min(colon + 1, list.size()));
   }
-  return here.string();
+  return paths;
 }
 
 }  // namespace inflight::check

@@ -1,6 +1,7 @@
 // Reports of several findings: merging, sorting, summaries, and writing to files.
 #pragma once
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 #include <vector>
 
@@ -25,13 +26,14 @@ bool is_report(std::string_view path);
 inline constexpr const char* report_endings = ".json, .sarif or .html";
 
 // Writes all findings, in the format that the path's extension selects. "%p" in the path is
-// replaced by the process id. `root`: the folder that paths in a .sarif file are relative to;
-// empty: source_root(). An error is a full sentence.
+// replaced by the process id. A file that is there stays as it is until the new one is complete.
+// `source_folders`: as in SourceFiles. Paths in a .sarif file are relative to the first, or to
+// source_root() if there is none. An error is a full sentence.
 tl::expected<void, std::string> write_report(const std::string& path,
                                              const std::vector<Finding>& findings,
-                                             const std::string& root = {});
+                                             const std::vector<std::string>& source_folders = {});
 
-// The root of the Git working tree that contains the working directory, else the working directory.
-std::string source_root();
+// The paths of a list that is separated by colons.
+std::vector<std::string> paths_in(std::string_view list);
 
 }  // namespace inflight::check

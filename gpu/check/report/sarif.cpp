@@ -8,6 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "gpu/check/printable.hpp"
 #include "gpu/check/report/json.hpp"
 #include "gpu/check/report/json_names.hpp"
 
@@ -114,7 +115,7 @@ class SarifWriter {
     if (f.bytes) text += fmt::format(" It is about {}.", escaped(to_text(*f.bytes)));
     if (!f.remedy.empty()) text += fmt::format(" Fix: {}.", escaped(f.remedy));
     if (!f.rule.empty()) text += fmt::format(" Rule: {}.", escaped(f.rule));
-    return text;
+    return printable(text);
   }
   // Escapes brackets, which would begin a link in a message.
   static std::string escaped(std::string_view text) {
@@ -143,7 +144,7 @@ class SarifWriter {
     if (threads) text += ", by " + to_text(*threads);
     json j = {
         {"physicalLocation", {{"artifactLocation", artifact(p, own.file)}, {"region", region}}},
-        {"message", {{"text", text.empty() ? to_text(p) : text}}}};
+        {"message", {{"text", text.empty() ? to_text(p) : printable(text)}}}};
     if (!p.kernel.empty())
       j["logicalLocations"] = json::array(
           {json{{"name", p.kernel}, {"fullyQualifiedName", p.mangled}, {"kind", "function"}}});
@@ -181,7 +182,7 @@ json to_sarif(const std::vector<Finding>& findings, const std::string& root) {
   for (const KindFacts& each : kind_facts) rules.push_back(rule(each));
   for (const Finding& each : findings) results.push_back(writer.result(each));
   const std::string folder = "file://" + uri(root) + (root.ends_with('/') ? "" : "/");
-  json run = {{"tool", {{"driver", {{"name", "Inflight"}, {"rules", std::move(rules)}}}}},
+  json run = {{"tool", {{"driver", {{"name", sarif_tool}, {"rules", std::move(rules)}}}}},
               {"columnKind", "unicodeCodePoints"},
               {"originalUriBaseIds", {{base, json{{"uri", folder}}}}},
               {"results", std::move(results)}};

@@ -8,6 +8,8 @@
 
 namespace inflight::check {
 
+inline constexpr const char* sarif_tool = "Inflight";  // the driver's name
+
 // Paths of files below `root` are relative to it (%SRCROOT%). Others are absolute.
 nlohmann::json to_sarif(const std::vector<Finding>& findings, const std::string& root);
 

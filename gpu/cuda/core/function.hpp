@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -24,15 +25,28 @@ struct FunctionSettings {
   bool non_portable_cluster = false;
 };
 
+class LoadedModule;  // module.hpp
+
+// A kernel as linked for a device. It keeps its program and its module, also if another thread
+// unloads the module meanwhile.
+struct LinkedKernel {
+  std::shared_ptr<LoadedModule> module;
+  std::shared_ptr<const machine::Program> program;
+  const machine::Kernel* kernel = nullptr;  // of the program; null: none
+  explicit operator bool() const { return kernel != nullptr; }
+  const machine::Kernel& operator*() const { return *kernel; }
+  const machine::Kernel* operator->() const { return kernel; }
+};
+
 class Function {
  public:
   // Finds or loads the kernel on a device.
-  using Resolver = std::function<Result<const machine::Kernel*>(int device)>;
+  using Resolver = std::function<Result<LinkedKernel>(int device)>;
   Function(std::string name, const void* module, Resolver resolver)
       : name(std::move(name)), module(module), resolver_(std::move(resolver)) {}
 
   // The linked kernel on `device`, loaded at the first call. Thread-safe.
-  Result<const machine::Kernel*> on(int device) const { return resolver_(device); }
+  Result<LinkedKernel> on(int device) const { return resolver_(device); }
 
   const std::string name;    // as in PTX (mangled)
   const void* const module;  // the handle of the library or module it belongs to

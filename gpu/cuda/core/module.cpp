@@ -160,7 +160,7 @@ Result<std::shared_ptr<LoadedModule>> LoadedModule::from_file(const std::string&
   return make(units_of_file(path), path);
 }
 
-Result<const machine::Program*> LoadedModule::load(int device) {
+Result<LoadedModule::Program> LoadedModule::load(int device) {
   if (closed_) return fail(Status::invalid_handle, "the module has been unloaded");
   auto parsed = parse_all(units_, Core::get().device(device).profile.architecture, name_);
   if (!parsed) return fail(parsed.error());
@@ -172,12 +172,12 @@ Result<const machine::Program*> LoadedModule::load(int device) {
   auto program = link(std::move(parsed->modules), device);
   if (!program) return fail(program.error());
   passed_over_ = parsed->passed_over;
-  return (loaded_[device] = std::move(*program)).get();
+  return loaded_[device] = std::move(*program);
 }
 
-Result<const machine::Program*> LoadedModule::on(int device) {
+Result<LoadedModule::Program> LoadedModule::on(int device) {
   std::lock_guard lock(mutex_);
-  if (auto it = loaded_.find(device); it != loaded_.end()) return it->second.get();
+  if (auto it = loaded_.find(device); it != loaded_.end()) return it->second;
   if (auto it = failures_.find(device); it != failures_.end())
     return tl::unexpected<Failure>(it->second);
   auto program = load(device);
@@ -192,16 +192,17 @@ std::shared_ptr<Function> LoadedModule::function(std::string_view name) {
   if (it != functions_.end()) return it->second;
   // The module owns its functions, so a function must not own the module.
   auto resolve = [weak = weak_from_this(),
-                  key = std::string(name)](int device) -> Result<const machine::Kernel*> {
+                  key = std::string(name)](int device) -> Result<LinkedKernel> {
     auto module = weak.lock();
     if (!module) return fail(Status::invalid_handle, "the kernel's module has been unloaded");
     auto program = module->on(device);
     if (!program) return fail(of_kernel(key, program.error()));
     const machine::Kernel* kernel = (*program)->kernel(key);
     if (!kernel) return fail(Status::invalid_device_function, module->passed_over());
-    return kernel;
+    return LinkedKernel{std::move(module), std::move(*program), kernel};
   };
   auto function = std::make_shared<Function>(std::string(name), this, std::move(resolve));
+  if (closed_) return function;
   functions_.emplace(std::string(name), function);
   Core::get().functions.add(function);
   return function;
@@ -232,17 +233,27 @@ Result<machine::Symbol> LoadedModule::symbol(std::string_view name, int device) 
 }
 
 void LoadedModule::drop(int device) {
+  Program dropped;  // ends without the mutex
   std::lock_guard lock(mutex_);
-  loaded_.erase(device);
+  if (auto it = loaded_.find(device); it != loaded_.end()) {
+    dropped = std::move(it->second);
+    loaded_.erase(it);
+  }
   failures_.erase(device);
 }
 
 void LoadedModule::close() {
+  std::map<int, Program> dropped;  // ends without the mutex
   std::lock_guard lock(mutex_);
   closed_ = true;
-  loaded_.clear();
+  dropped.swap(loaded_);
   for (auto& [name, function] : functions_) Core::get().functions.remove(function.get());
   functions_.clear();
+}
+
+void unload(LoadedModule& module) {
+  for (int i = 0; i < Core::get().device_count(); ++i) Core::get().device(i).synchronize();
+  module.close();
 }
 
 Status get_kernel(void** place, LoadedModule& module, const char* name) {

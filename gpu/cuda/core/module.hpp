@@ -27,10 +27,12 @@ class LoadedModule : public std::enable_shared_from_this<LoadedModule> {
   static Result<std::shared_ptr<LoadedModule>> from_file(const std::string& path);
 
   // The linked program on `device`, made at the first call. A failure is kept: later calls return
-  // its code without its message.
-  Result<const machine::Program*> on(int device);
+  // its code without its message. The program lives as long as somebody uses it.
+  using Program = std::shared_ptr<const machine::Program>;
+  Result<Program> on(int device);
 
-  // The kernel's handle. Every call returns the same one, even if no device has the kernel.
+  // The kernel's handle. Every call returns the same one, even if no device has the kernel. Once
+  // the module is unloaded, it is one that programs cannot name.
   std::shared_ptr<Function> function(std::string_view name);
   // The kernel's handle if the program on `device` has that kernel, else not_found.
   Result<std::shared_ptr<Function>> kernel(std::string_view name, int device);
@@ -41,7 +43,7 @@ class LoadedModule : public std::enable_shared_from_this<LoadedModule> {
 
   // Drops the program on `device` with its variables. The next use links it again.
   void drop(int device);
-  // The program unloaded the module: every later use fails.
+  // Every later use fails. Work that has begun, and work in a queue, keeps the program.
   void close();
 
   const std::string& name() const { return name_; }
@@ -53,16 +55,19 @@ class LoadedModule : public std::enable_shared_from_this<LoadedModule> {
   }
 
  private:
-  Result<const machine::Program*> load(int device);
+  Result<Program> load(int device);
 
   std::vector<Unit> units_;
   std::string name_, passed_over_;
   std::mutex mutex_;
-  std::map<int, std::unique_ptr<machine::Program>> loaded_;
+  std::map<int, Program> loaded_;
   std::map<int, Status> failures_;
   bool closed_ = false;
   std::map<std::string, std::shared_ptr<Function>, std::less<>> functions_;
 };
+
+// Unloads a module, once the work in all streams is done.
+void unload(LoadedModule& module);
 
 // Kernels of a module on the current device: the one of that name (not_found), at most `count` of
 // them, and their number.

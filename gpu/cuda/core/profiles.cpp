@@ -7,6 +7,7 @@
 #include <array>
 #include <cstring>
 
+#include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/settings.hpp"
 
 namespace inflight::cuda {
@@ -269,18 +270,18 @@ std::string pci_address(const Profile& profile, int ordinal) {
 }
 
 void fill_properties(const Profile& profile, int index, void* properties, PropertyLayout layout) {
-  auto* bytes = static_cast<std::byte*>(properties);
-  std::memset(bytes, 0, property_bytes(layout));
-  profile.title.copy(reinterpret_cast<char*>(bytes + title_at), title_bytes - 1);
-  fill_uuid(profile, index, bytes + uuid_at);
+  auto* const place = static_cast<std::byte*>(properties);
+  std::memset(place, 0, property_bytes(layout));
+  profile.title.copy(reinterpret_cast<char*>(place + title_at), title_bytes - 1);
+  fill_uuid(profile, index, place + uuid_at);
   std::size_t at = first_field_at;
   for (const PropertyField& f : property_fields) {
     if (!has_field(layout, f.presence)) continue;
-    std::size_t size = f.wide ? sizeof(std::uint64_t) : sizeof(std::uint32_t);
-    at = (at + size - 1) / size * size;
-    std::uint64_t value = property(profile, index, f.attribute);
-    std::memcpy(bytes + at, &value, size);
-    at += size;
+    const std::size_t each = f.wide ? sizeof(std::uint64_t) : sizeof(std::uint32_t);
+    at = round_up(at, each);
+    const std::uint64_t value = property(profile, index, f.attribute);
+    std::memcpy(place + at, &value, each);
+    at += each;
   }
 }
 

@@ -136,23 +136,13 @@ const char* read_path(std::string_view text, Settings& settings) {
   return nullptr;
 }
 
-std::vector<std::string> files_of(std::string_view list) {
-  std::vector<std::string> files;
-  while (!list.empty()) {
-    const auto colon = std::min(list.find(':'), list.size());
-    if (colon) files.emplace_back(list.substr(0, colon));
-    list.remove_prefix(std::min(colon + 1, list.size()));
-  }
-  return files;
-}
-
 const char* read_suppressions(std::string_view text, Settings& settings) {
-  settings.check.suppressions = files_of(text);
+  settings.check.suppressions = check::paths_in(text);
   return nullptr;
 }
 
 const char* read_report(std::string_view text, Settings& settings) {
-  settings.check.reports = files_of(text);
+  settings.check.reports = check::paths_in(text);
   for (const std::string& each : settings.check.reports)
     if (!check::is_report(each)) return "files whose paths end in .json, .sarif or .html";
   return nullptr;

@@ -23,11 +23,11 @@ struct CheckSettings {
   std::vector<std::string> suppressions;  // INFLIGHT_SUPPRESSIONS: files
   bool gen_suppressions = false;          // INFLIGHT_GEN_SUPPRESSIONS: 0 or 1
   std::string baseline;                   // INFLIGHT_BASELINE: a report in JSON
-  std::string source_root;                // INFLIGHT_SOURCE_ROOT: a folder
+  std::string source_root;                // INFLIGHT_SOURCE_ROOT: folders
   bool verbose = false;                   // INFLIGHT_VERBOSE: 0 or 1
   unsigned seeds = 0;  // INFLIGHT_SEEDS: runs of `inflight check`, each in a different order
-  // INFLIGHT_SPOOL: a folder, set by `inflight check`, where processes leave their results for it
-  // to collect.
+  // INFLIGHT_SPOOL: folders, set by `inflight check`, where processes leave their results for it
+  // to collect. They are tried in this order.
   std::string spool;
 };
 

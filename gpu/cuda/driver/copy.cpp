@@ -90,8 +90,8 @@ Result<Copy> box_of(const Copy2D& box) {
   Copy copy;
   copy.from_pitch = or_width(box.from.pitch, box.width);
   copy.to_pitch = or_width(box.to.pitch, box.width);
-  copy.from = *from + box.from.y * copy.from_pitch + box.from.x;
-  copy.to = *to + box.to.y * copy.to_pitch + box.to.x;
+  copy.from = place_in({*from, copy.from_pitch, 0, 0}, {box.from.x, box.from.y, 0});
+  copy.to = place_in({*to, copy.to_pitch, 0, 0}, {box.to.x, box.to.y, 0});
   copy.width = box.width;
   copy.height = box.height;
   copy.from_rows = copy.to_rows = box.height;
@@ -105,7 +105,7 @@ Status copy_box(const Box* box, Handle stream, bool per_thread, bool asynchronou
   if (!box) return Status::invalid_value;
   auto request = box_of(*box);
   if (!request) return report(request);
-  if (request->bytes() == 0) return Status::success;
+  if (request->empty()) return Status::success;
   if (request->from_pitch < request->width || request->to_pitch < request->width) {
     return Status::invalid_value;
   }
@@ -149,14 +149,15 @@ struct Rows {
 Status fill_rows(DevicePointer to, Element element, Rows rows, Handle stream, bool per_thread,
                  bool asynchronous) {
   if (to % element.bytes || rows.pitch % element.bytes) return Status::invalid_value;
-  Fill request{.to = pointer(to),
-               .value = element.value,
-               .element = element.bytes,
-               .width = rows.width,
-               .height = rows.height,
-               .depth = 1,
-               .pitch = rows.height > 1 ? rows.pitch : rows.width * element.bytes,
-               .rows = rows.height};
+  Fill request{
+      .to = pointer(to),
+      .value = element.value,
+      .element = element.bytes,
+      .width = rows.width,
+      .height = rows.height,
+      .depth = 1,
+      .pitch = rows.height > 1 ? rows.pitch : (Checked(rows.width) * element.bytes).saturated(),
+      .rows = rows.height};
   return with_stream(stream, per_thread, [&](Stream& s) { return fill(s, request, asynchronous); });
 }
 
@@ -172,8 +173,9 @@ Result<Copy> box_of(const Copy3D& box) {
   copy.to_pitch = or_width(box.to.pitch, box.width);
   copy.from_rows = or_width(box.from.height, box.height);
   copy.to_rows = or_width(box.to.height, box.height);
-  copy.from = *from + (box.from.z * copy.from_rows + box.from.y) * copy.from_pitch + box.from.x;
-  copy.to = *to + (box.to.z * copy.to_rows + box.to.y) * copy.to_pitch + box.to.x;
+  copy.from =
+      place_in({*from, copy.from_pitch, 0, copy.from_rows}, {box.from.x, box.from.y, box.from.z});
+  copy.to = place_in({*to, copy.to_pitch, 0, copy.to_rows}, {box.to.x, box.to.y, box.to.z});
   copy.width = box.width;
   copy.height = box.height;
   copy.depth = box.depth;

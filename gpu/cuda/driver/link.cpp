@@ -1,6 +1,8 @@
 // Driver API: the linker, for PTX inputs.
 #include <fmt/format.h>
 
+#include <deque>
+#include <mutex>
 #include <vector>
 
 #include "gpu/cuda/core/profiles.hpp"
@@ -15,12 +17,18 @@
 namespace inflight::cuda::driver {
 namespace {
 
-// A CUlinkState. It owns the image that cuLinkComplete returns.
+// A CUlinkState. It owns the images that cuLinkComplete returns. Of the caller's options only the
+// values must outlive the call (CUDA driver API, cuLinkCreate), since results are stored there.
 struct Link {
+  Link(unsigned count, const int* numbers, void** values)
+      : numbers(numbers, numbers + (numbers ? count : 0)),
+        options{unsigned(this->numbers.size()), this->numbers.data(), values} {}
   Context* const context = current_context();
-  JitOptions options;
+  const std::vector<int> numbers;
+  const JitOptions options;
+  std::recursive_mutex mutex;  // a log's callback may use the link
   std::vector<std::string> texts;
-  std::string image;
+  std::deque<std::string> images;
 };
 
 Handles<Link>& links() {
@@ -113,14 +121,15 @@ Status add_file(Link& link, int type, const char* path) {
 // loaded.
 Status complete(Link& link, void** image, std::size_t* bytes) {
   if (!image || link.texts.empty()) return Status::invalid_value;
-  link.image = join_texts(link.texts);
-  auto module = LoadedModule::from_memory(link.image.data());
+  std::string joined = join_texts(link.texts);
+  auto module = LoadedModule::from_memory(joined.data());
   if (!module) return refuse(link, module.error().message);
   auto program = (*module)->on(current_device().ordinal);
   if (!program) return refuse(link, program.error().message);
   write_logs(link.options, {});
-  *image = link.image.data();
-  if (bytes) *bytes = link.image.size();
+  if (link.images.empty() || link.images.back() != joined) link.images.push_back(std::move(joined));
+  *image = link.images.back().data();
+  if (bytes) *bytes = link.images.back().size();
   return Status::success;
 }
 
@@ -132,16 +141,16 @@ Context* of_link(Handle handle) {
 template <class Body>
 Status with_link(Handle handle, Body&& body) {
   auto link = links().find(handle);
-  return link ? body(*link) : Status::invalid_handle;
+  if (!link) return Status::invalid_handle;
+  const std::lock_guard lock(link->mutex);
+  return body(*link);
 }
 
 }  // namespace
 
 INFLIGHT_CU(cuLinkCreate_v2, (unsigned count, int* options, void** values, Handle* state), {
   if (!state) return Status::invalid_value;
-  auto link = std::make_shared<Link>();
-  link->options = {count, options, values};
-  *state = links().add(std::move(link));
+  *state = links().add(std::make_shared<Link>(count, options, values));
   return Status::success;
 })
 INFLIGHT_CU_AT(

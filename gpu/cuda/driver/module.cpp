@@ -38,8 +38,7 @@ Status keep_here(Handle* to, Result<std::shared_ptr<LoadedModule>> module) {
 Status unload(Handle handle) {
   auto module = modules().remove(handle);
   if (!module) return Status::invalid_handle;
-  for (int i = 0; i < Core::get().device_count(); ++i) Core::get().device(i).synchronize();
-  module->close();
+  cuda::unload(*module);
   return Status::success;
 }
 

@@ -48,11 +48,15 @@ class Multicast : public machine::MulticastObject {
 void Multicast::follow() {
   const std::lock_guard lock(mutex_);
   if (shared->version() == seen_) return;
-  const SharedMulticast::View view = shared->view();
-  seen_ = view.version;
-  for (const int device : view.devices) add(device);  // ignores devices that are already added
+  const auto view = shared->view();
+  if (!view) {  // kernels go on with the memory that was bound before
+    if (!view.error().message.empty()) report_once("multicast state", view.error().message);
+    return;
+  }
+  seen_ = view->version;
+  for (const int device : view->devices) add(device);  // ignores devices that are already added
   std::map<std::pair<int, std::size_t>, SharedMulticast::Range> now;
-  for (const SharedMulticast::Range& each : view.ranges) now[{each.device, each.offset}] = each;
+  for (const SharedMulticast::Range& each : view->ranges) now[{each.device, each.offset}] = each;
   for (const auto& [key, old] : bound_) {
     const auto kept = now.find(key);
     if (kept == now.end() || kept->second.at != old.at || kept->second.bytes != old.bytes)
@@ -118,7 +122,9 @@ Status bind_memory(Multicast& object, std::size_t offset, const std::shared_ptr<
       from % granularity || bytes > physical->bytes || from > physical->bytes - bytes)
     return Status::invalid_value;
   const Device& device = Core::get().device(physical->properties.location.id);
-  auto memory = sharing_handle(SharingHandle::Kind::memory, physical->file(), device);
+  const int file = physical->file();
+  if (file < 0) return lost_descriptor();
+  auto memory = sharing_handle(SharingHandle::Kind::physical, file, device);
   if (!memory) return report(memory);
   memory->offset = from, memory->bytes = bytes;
   const Status status = object.shared->bind(device.index, offset, *memory);
@@ -131,7 +137,8 @@ Status bind_memory(Multicast& object, std::size_t offset, const std::shared_ptr<
 Status unbind_memory(Multicast& object, int device, std::size_t offset, std::size_t bytes) {
   // Waits for all kernels that may use the memory.
   for (int i = 0; i < Core::get().device_count(); ++i) Core::get().device(i).synchronize();
-  if (!object.shared->unbind(index_of(device), offset, bytes)) return Status::invalid_value;
+  const Status status = object.shared->unbind(index_of(device), offset, bytes);
+  if (status != Status::success) return status;
   object.mine.erase({index_of(device), offset});
   object.see(index_of(device), offset, 0);
   return Status::success;
@@ -154,9 +161,9 @@ bool release_multicast(unsigned long long handle) {
   if (object && --object->handles == 0) multicasts().remove(pointer(handle));
   return object != nullptr;
 }
-int multicast_file(unsigned long long handle) {
+std::optional<int> multicast_file(unsigned long long handle) {
   const auto object = found(handle);
-  return object && object->exported ? object->shared->file() : -1;
+  return object && object->exported ? std::optional(object->shared->file()) : std::nullopt;
 }
 
 Result<unsigned long long> import_multicast(int given) {
@@ -178,7 +185,7 @@ INFLIGHT_CU_INIT(cuMulticastAddDevice, (unsigned long long handle, int device), 
   const auto object = found(handle);
   if (!object) return Status::invalid_value;
   if (!device_at(device)) return Status::invalid_device;
-  return object->shared->add(index_of(device)) ? Status::success : Status::invalid_value;
+  return object->shared->add(index_of(device));
 })
 INFLIGHT_CU_INIT(cuMulticastBindMem,
                  (unsigned long long handle, std::size_t offset, unsigned long long memory,

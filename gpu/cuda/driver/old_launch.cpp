@@ -6,6 +6,7 @@
 #include <mutex>
 #include <vector>
 
+#include "gpu/bytes/range.hpp"
 #include "gpu/cuda/core/stream/launch.hpp"
 #include "gpu/cuda/driver/entry.hpp"
 
@@ -38,11 +39,10 @@ constexpr std::size_t most_parameter_bytes = 32764;
 
 Status set_parameter(Handle function, int offset, const void* from, std::size_t bytes) {
   return with_state(function, [&](LaunchState& state) {
-    if (offset < 0 || !from || bytes > most_parameter_bytes ||
-        std::size_t(offset) > most_parameter_bytes - bytes)
+    const auto place = ByteRange::of(std::uint64_t(offset), bytes);
+    if (offset < 0 || !from || !place || place->end() > most_parameter_bytes)
       return Status::invalid_value;
-    const std::size_t end = std::size_t(offset) + bytes;
-    state.parameters.resize(std::max(state.parameters.size(), end));
+    state.parameters.resize(std::max(state.parameters.size(), place->end()));
     std::memcpy(state.parameters.data() + offset, from, bytes);
     return Status::success;
   });

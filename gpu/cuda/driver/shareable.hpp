@@ -4,7 +4,7 @@
 
 namespace inflight::cuda::driver {
 
-// Makes a new file for memory with these properties.
-Descriptor make_file(const AllocationProperties&);
+// Makes a new file for memory with these properties. Owns nothing if the host refuses.
+host::OwnDescriptor make_file(const AllocationProperties&, std::size_t bytes);
 
 }  // namespace inflight::cuda::driver

@@ -3,7 +3,6 @@
 #include "gpu/cuda/driver/vmm.hpp"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -11,7 +10,9 @@
 #include <mutex>
 #include <vector>
 
+#include "gpu/bytes/range.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/core/sharing/mappings.hpp"
 #include "gpu/cuda/driver/shareable.hpp"
 
 namespace inflight::cuda::driver {
@@ -41,6 +42,14 @@ struct Run {
   bool operator==(const Run&) const = default;
 };
 
+// A reservation or a mapping by its base. It does not wrap, because the host has reserved it.
+ByteRange range_of(const std::pair<const DevicePointer, std::size_t>& reservation) {
+  return ByteRange::of(reservation.first, reservation.second).value_or(ByteRange());
+}
+ByteRange range_of(const std::pair<const DevicePointer, Mapping>& mapping) {
+  return ByteRange::of(mapping.first, mapping.second.bytes).value_or(ByteRange());
+}
+
 // Every reservation and mapping of the process, by address. Guarded by mapping_mutex().
 struct Space {
   std::map<DevicePointer, std::size_t> reservations;
@@ -57,11 +66,11 @@ std::map<DevicePointer, Run> runs_of(const std::map<DevicePointer, Mapping>& map
   std::map<DevicePointer, Run> runs;
   for (auto it = mappings.begin(); it != mappings.end();) {
     const auto& [base, first] = *it;
-    DevicePointer end = base + first.bytes;
+    DevicePointer end = range_of(*it).end();
     ++it;
     if (!first.physical || first.reach == 0) continue;
     for (; it != mappings.end() && it->first == end && first.alike(it->second); ++it)
-      end += it->second.bytes;
+      end = range_of(*it).end();
     const bool on_device = first.physical->on_device();
     runs[base] = {
         end - base, first.reach,
@@ -97,24 +106,30 @@ void adopt_runs(Space& s) {
 Status reserve(DevicePointer* to, std::size_t bytes, std::size_t alignment) {
   std::size_t align = std::max(alignment, granularity);
   if (!to || !whole(bytes) || (align & (align - 1))) return Status::invalid_value;
-  void* raw =
-      mmap(nullptr, bytes + align, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  const Checked wanted = Checked(bytes) + align;
+  void* raw = wanted.exact() ? mmap(nullptr, wanted.value_or(0), PROT_NONE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+                             : MAP_FAILED;
   if (raw == MAP_FAILED) return Status::out_of_memory;
-  DevicePointer base = round_up(address(raw), align);
-  if (base > address(raw)) munmap(raw, base - address(raw));
-  DevicePointer end = address(raw) + bytes + align;
-  if (end > base + bytes) munmap(pointer(base + bytes), end - base - bytes);
+  const ByteRange mapped = ByteRange::of(address(raw), wanted).value_or(ByteRange());
+  const ByteRange kept = ByteRange::of(round_up(address(raw), align), bytes).value_or(ByteRange());
+  if (kept.base() > mapped.base()) munmap(raw, kept.base() - mapped.base());
+  if (mapped.end() > kept.end()) munmap(pointer(kept.end()), mapped.end() - kept.end());
   std::lock_guard lock(mapping_mutex());
-  space().reservations[base] = bytes;
-  *to = base;
+  space().reservations[kept.base()] = bytes;
+  *to = kept.base();
   return Status::success;
 }
 
-bool holds_mapping(const Space& s, DevicePointer base, std::size_t bytes) {
-  auto next = s.mappings.lower_bound(base + bytes);
-  if (next == s.mappings.begin()) return false;
-  --next;
-  return next->first + next->second.bytes > base;
+bool holds_mapping(const Space& s, const ByteRange& range) {
+  const auto next = s.mappings.lower_bound(range.end());
+  return next != s.mappings.begin() && range_of(*std::prev(next)).overlaps(range);
+}
+// The mapping that holds an address; the end if there is none.
+auto mapping_at(Space& s, DevicePointer inside) {
+  const auto next = s.mappings.upper_bound(inside);
+  const bool found = next != s.mappings.begin() && range_of(*std::prev(next)).contains(inside);
+  return found ? std::prev(next) : s.mappings.end();
 }
 
 Status unreserve(DevicePointer base, std::size_t bytes) {
@@ -122,7 +137,7 @@ Status unreserve(DevicePointer base, std::size_t bytes) {
   std::lock_guard lock(mapping_mutex());
   auto it = s.reservations.find(base);
   if (it == s.reservations.end() || it->second != bytes) return Status::invalid_value;
-  if (holds_mapping(s, base, bytes)) return Status::invalid_value;
+  if (holds_mapping(s, range_of(*it))) return Status::invalid_value;
   munmap(pointer(base), bytes);
   s.reservations.erase(it);
   return Status::success;
@@ -153,11 +168,9 @@ Status release(unsigned long long handle) {
   return Status::success;
 }
 
-bool reserved(const Space& s, DevicePointer base, std::size_t bytes) {
-  auto next = s.reservations.upper_bound(base);
-  if (next == s.reservations.begin()) return false;
-  --next;
-  return base + bytes <= next->first + next->second;
+bool reserved(const Space& s, const ByteRange& range) {
+  const auto next = s.reservations.upper_bound(range.base());
+  return next != s.reservations.begin() && range_of(*std::prev(next)).contains(range);
 }
 
 Status map(DevicePointer base, std::size_t bytes, std::size_t offset, unsigned long long handle) {
@@ -165,30 +178,33 @@ Status map(DevicePointer base, std::size_t bytes, std::size_t offset, unsigned l
   auto multicast = physical ? nullptr : multicast_of(handle);
   if (!physical && !multicast) return Status::invalid_value;
   const std::size_t size = physical ? physical->bytes : multicast->bytes();
-  if (!whole(bytes) || base % granularity || offset != 0 || bytes > size)
+  const auto range = ByteRange::of(base, bytes);
+  if (!range || !whole(bytes) || base % granularity || offset != 0 || bytes > size)
     return Status::invalid_value;
   Space& s = space();
   std::lock_guard lock(mapping_mutex());
-  if (!reserved(s, base, bytes) || holds_mapping(s, base, bytes)) return Status::invalid_value;
+  if (!reserved(s, *range) || holds_mapping(s, *range)) return Status::invalid_value;
+  const int file = physical ? physical->file() : -1;
+  if (physical && file < 0) return lost_descriptor();
   // The host cannot access a multicast object's addresses.
-  if (physical && mmap(pointer(base), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                       physical->file(), 0) == MAP_FAILED)
+  if (physical && mmap(pointer(base), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
+                       0) == MAP_FAILED)
     return Status::out_of_memory;
   s.mappings[base] = {bytes, std::move(physical), std::move(multicast), 0};
   return Status::success;
 }
 
-// [base, base+bytes) must be exactly a series of adjacent mappings.
+// The range must be exactly a series of adjacent mappings.
 template <class Each>
-Status for_mappings(Space& s, DevicePointer base, std::size_t bytes, Each&& each) {
-  DevicePointer at = base;
-  for (auto it = s.mappings.find(at); it != s.mappings.end() && it->first == at;) {
-    if (at >= base + bytes) break;
-    at += it->second.bytes;
-    ++it;
+Status for_mappings(Space& s, const std::optional<ByteRange>& range, Each&& each) {
+  if (!range || range->empty()) return Status::invalid_value;
+  DevicePointer at = range->base();
+  for (auto it = s.mappings.find(at); it != s.mappings.end() && it->first == at; ++it) {
+    if (at >= range->end()) break;
+    at = range_of(*it).end();
   }
-  if (at != base + bytes || bytes == 0) return Status::invalid_value;
-  auto first = s.mappings.find(base), last = s.mappings.lower_bound(base + bytes);
+  if (at != range->end()) return Status::invalid_value;
+  const auto first = s.mappings.find(range->base()), last = s.mappings.lower_bound(range->end());
   for (auto it = first; it != last; ++it) each(it->first, it->second);
   return Status::success;
 }
@@ -197,12 +213,13 @@ Status for_mappings(Space& s, DevicePointer base, std::size_t bytes, Each&& each
 Status unmap(DevicePointer base, std::size_t bytes) {
   Space& s = space();
   std::lock_guard lock(mapping_mutex());
-  if (!whole(bytes) || base % granularity || !reserved(s, base, bytes))
+  const auto range = ByteRange::of(base, bytes);
+  if (!range || !whole(bytes) || base % granularity || !reserved(s, *range))
     return Status::invalid_value;
-  const auto first = s.mappings.lower_bound(base), end = s.mappings.lower_bound(base + bytes);
-  const bool cut_before = holds_mapping(s, base, 1) && !s.mappings.contains(base);
-  const bool cut_behind =
-      first != end && std::prev(end)->first + std::prev(end)->second.bytes > base + bytes;
+  const auto first = s.mappings.lower_bound(base), end = s.mappings.lower_bound(range->end());
+  const auto around = mapping_at(s, base);
+  const bool cut_before = around != s.mappings.end() && around->first != base;
+  const bool cut_behind = first != end && range_of(*std::prev(end)).end() > range->end();
   if (cut_before || cut_behind) return Status::invalid_value;
   for (auto it = first; it != end; ++it) {
     it->second.reach = 0;
@@ -210,6 +227,7 @@ Status unmap(DevicePointer base, std::size_t bytes) {
   }
   for (int i = 0; i < Core::get().device_count(); ++i) Core::get().device(i).synchronize();
   adopt_runs(s);
+  wait_for_pending_work();  // of which some may have begun before nobody could reach the range
   s.mappings.erase(first, end);
   mmap(pointer(base), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
        0);
@@ -220,9 +238,9 @@ constexpr int access_none = 0, access_read_write = 3;
 
 std::uint64_t bit(int device) { return std::uint64_t{1} << device; }
 
-bool on_host(Space& s, DevicePointer base, std::size_t bytes) {
+bool on_host(Space& s, const std::optional<ByteRange>& range) {
   bool all = true;
-  for_mappings(s, base, bytes,
+  for_mappings(s, range,
                [&](DevicePointer, Mapping& m) { all &= m.physical && !m.physical->on_device(); });
   return all;
 }
@@ -244,9 +262,10 @@ Status set_access(DevicePointer base, std::size_t bytes, const abi::AccessDescri
   });
   Space& s = space();
   std::lock_guard lock(mapping_mutex());
-  if (names_host && !on_host(s, base, bytes)) return Status::not_supported;
+  const auto range = ByteRange::of(base, bytes);
+  if (names_host && !on_host(s, range)) return Status::not_supported;
   machine::MulticastRanges& multicasts = Core::get().memory.multicasts();
-  Status status = for_mappings(s, base, bytes, [&](DevicePointer at, Mapping& m) {
+  Status status = for_mappings(s, range, [&](DevicePointer at, Mapping& m) {
     m.reach = (m.reach & ~closed) | opened;
     if (m.multicast && m.reach) multicasts.map(at, m.bytes, m.multicast);
     if (m.multicast && !m.reach) multicasts.unmap(at);
@@ -259,8 +278,8 @@ Status get_access(unsigned long long* flags, const abi::Location* location, Devi
   Space& s = space();
   if (!flags || !location) return Status::invalid_value;
   std::lock_guard lock(mapping_mutex());
-  if (!holds_mapping(s, inside, 1)) return Status::invalid_value;
-  auto it = std::prev(s.mappings.upper_bound(inside));
+  const auto it = mapping_at(s, inside);
+  if (it == s.mappings.end()) return Status::invalid_value;
   const bool open = location->type == abi::location_device
                         ? device_at(location->id) && it->second.reach & bit(location->id)
                         : it->second.physical && !it->second.physical->on_device();
@@ -271,8 +290,9 @@ Status get_access(unsigned long long* flags, const abi::Location* location, Devi
 Status retain(unsigned long long* handle, void* inside) {
   Space& s = space();
   std::lock_guard lock(mapping_mutex());
-  if (!handle || !holds_mapping(s, address(inside), 1)) return Status::invalid_value;
-  auto physical = std::prev(s.mappings.upper_bound(address(inside)))->second.physical;
+  const auto it = mapping_at(s, address(inside));
+  if (!handle || it == s.mappings.end()) return Status::invalid_value;
+  const auto physical = it->second.physical;
   if (!physical) return Status::invalid_value;
   ++physical->handles;
   *handle = address(physicals().add(physical));
@@ -282,13 +302,12 @@ Status retain(unsigned long long* handle, void* inside) {
 }  // namespace
 
 Physical::Physical(const AllocationProperties& properties, std::size_t bytes)
-    : properties(properties), bytes(bytes), file_(make_file(properties)) {
-  if (file() < 0 || !take()) return;
-  counted_ = true;
-  made_ = ftruncate(file(), off_t(bytes)) == 0;
+    : properties(properties), bytes(bytes), file_(make_file(properties, bytes)) {
+  made_ = counted_ = file_.owns() && take();
 }
 
-Physical::Physical(const AllocationProperties& properties, std::size_t bytes, Descriptor file)
+Physical::Physical(const AllocationProperties& properties, std::size_t bytes,
+                   host::OwnDescriptor file)
     : properties(properties), bytes(bytes), file_(std::move(file)), made_(true) {}
 
 bool Physical::take() {
@@ -312,29 +331,28 @@ std::mutex& mapping_mutex() {
 }
 
 Mapped mapped_at(DevicePointer inside) {
-  const Space& s = space();
-  if (!holds_mapping(s, inside, 1)) return {};
-  const auto& [base, mapping] = *std::prev(s.mappings.upper_bound(inside));
-  return {mapping.physical, inside - base};
+  const auto found = mapping_at(space(), inside);
+  if (found == space().mappings.end()) return {};
+  return {found->second.physical, inside - found->first};
 }
 
 DevicePointer mapped_place(const Physical& physical, std::size_t from, std::size_t bytes) {
   for (const auto& [base, mapping] : space().mappings)
-    if (mapping.physical.get() == &physical && mapping.reach && from + bytes <= mapping.bytes)
+    if (mapping.physical.get() == &physical && mapping.reach &&
+        (Checked(from) + bytes).within(mapping.bytes))
       return base + from;
   return 0;
 }
 
 MappedRange mapping_of(DevicePointer inside) {
-  const Space& s = space();
   const std::lock_guard lock(mapping_mutex());
-  if (!holds_mapping(s, inside, 1)) return {};
-  const auto& [base, mapping] = *std::prev(s.mappings.upper_bound(inside));
-  return {base, mapping.bytes};
+  const auto found = mapping_at(space(), inside);
+  if (found == space().mappings.end()) return {};
+  return {found->first, found->second.bytes};
 }
 
 INFLIGHT_CU_INIT(cuMemGetAllocationGranularity,
-                 (std::size_t* bytes, const AllocationProperties* properties, int option), {
+                 (std::size_t * bytes, const AllocationProperties* properties, int option), {
                    if (!properties || option < 0 || option > 1) return Status::invalid_value;
                    return store_value(bytes, granularity);
                  })

@@ -3,6 +3,7 @@
 #pragma once
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "gpu/cuda/core/abi.hpp"
 #include "gpu/cuda/core/handles.hpp"
@@ -34,18 +35,18 @@ class Physical {
   // Allocates new memory.
   Physical(const AllocationProperties& properties, std::size_t bytes);
   // Memory that another Physical allocated, perhaps in another process. It is accounted for there.
-  Physical(const AllocationProperties& properties, std::size_t bytes, Descriptor file);
+  Physical(const AllocationProperties& properties, std::size_t bytes, host::OwnDescriptor file);
   ~Physical();
   bool made() const { return made_; }
   bool on_device() const { return properties.location.type == abi::location_device; }
-  int file() const { return file_.number(); }
+  int file() const { return file_.fd(); }  // or -1 if the program has closed it
   const AllocationProperties properties;
   const std::size_t bytes;
   int handles = 1;  // not yet released; guarded by mapping_mutex()
 
  private:
   bool take();
-  Descriptor file_;
+  const host::OwnDescriptor file_;
   bool made_ = false, counted_ = false;
 };
 Handles<Physical>& physicals();
@@ -72,8 +73,9 @@ std::shared_ptr<machine::MulticastObject> multicast_of(unsigned long long handle
 bool release_multicast(unsigned long long handle);
 // Notifies multicast objects of changed mappings. Hold mapping_mutex().
 void see_mappings();
-// The file that stands for the multicast object when it is exported, or -1.
-int multicast_file(unsigned long long handle);
+// The file that stands for the multicast object when it is exported, or -1 if the program has
+// closed it. Nothing if it may not be exported.
+std::optional<int> multicast_file(unsigned long long handle);
 // A handle of the object with this file. Every import returns the same one.
 Result<unsigned long long> import_multicast(int file);
 

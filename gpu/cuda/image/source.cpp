@@ -2,14 +2,12 @@
 #include "gpu/cuda/image/source.hpp"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <utility>
 
 namespace inflight::cuda {
 namespace {
@@ -17,10 +15,14 @@ namespace {
 constexpr std::uint64_t piece = 1 << 20;  // bytes per copy, so that a false size costs little
 constexpr std::uint64_t largest_total = 1ull << 30;  // of one source
 
-// Replaces process_vm_readv if a sandbox forbids that call.
+// Replaces process_vm_readv if a sandbox forbids that call. After a fork, a kept descriptor would
+// show the parent's memory.
 ssize_t read_through_file(std::uintptr_t from, void* to, std::size_t bytes) {
-  static const int memory = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-  return memory < 0 ? -1 : pread(memory, to, bytes, static_cast<off_t>(from));
+  const int memory = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+  if (memory < 0) return -1;
+  const ssize_t made = pread(memory, to, bytes, static_cast<off_t>(from));
+  close(memory);
+  return made;
 }
 
 ssize_t read_memory(std::uintptr_t from, void* to, std::size_t bytes) {
@@ -100,45 +102,15 @@ std::optional<std::string> ProcessMemory::copied_text(std::uint64_t most) {
 }
 
 tl::expected<File, std::string> File::open(const std::string& path) {
-  const auto failed = [] {
-    return tl::unexpected("cannot be read: " + std::string(std::strerror(errno)));
-  };
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return failed();
-  struct stat status {};
-  File file(descriptor, 0);
-  if (fstat(descriptor, &status) != 0) return failed();
-  if (S_ISDIR(status.st_mode)) return tl::unexpected(std::string("is a folder"));
-  if (!S_ISREG(status.st_mode)) return tl::unexpected(std::string("is not a regular file"));
-  file.size_ = static_cast<std::uint64_t>(status.st_size);
-  return file;
-}
-
-File::File(File&& other) noexcept
-    : CopyingSource(std::move(other)),
-      descriptor_(std::exchange(other.descriptor_, -1)),
-      size_(other.size_) {}
-
-File::~File() {
-  if (descriptor_ >= 0) close(descriptor_);
+  auto file = host::InputFile::open(path);
+  if (!file) return tl::unexpected(file.error());
+  return File(std::move(*file));
 }
 
 std::uint64_t File::copy(std::uint64_t at, void* to, std::uint64_t bytes) {
-  std::uint64_t done = 0;
-  while (done < bytes) {
-    const ssize_t made = pread(descriptor_, static_cast<char*>(to) + done, bytes - done,
-                               static_cast<off_t>(at + done));
-    if (made <= 0) break;
-    done += static_cast<std::uint64_t>(made);
-  }
-  return done;
+  return file_.read(at, to, bytes);
 }
 
-tl::expected<std::string, std::string> File::all() {
-  std::string made(size_, '\0');
-  made.resize(copy(0, made.data(), size_));
-  if (made.size() != size_) return tl::unexpected(std::string("cannot be read to its end"));
-  return made;
-}
+tl::expected<std::string, std::string> File::all() const { return file_.all(largest_file); }
 
 }  // namespace inflight::cuda

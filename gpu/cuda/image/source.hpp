@@ -6,8 +6,10 @@
 #include <optional>
 #include <string>
 #include <tl/expected.hpp>
+#include <utility>
 
 #include "gpu/cuda/image/bytes.hpp"
+#include "gpu/host/input_file.hpp"
 
 namespace inflight::cuda {
 
@@ -71,19 +73,18 @@ class File : public CopyingSource {
  public:
   // An error is the rest of a sentence whose subject is the path.
   static tl::expected<File, std::string> open(const std::string& path);
-  File(File&& other) noexcept;
-  ~File() override;
-  std::uint64_t size() const override { return size_; }
-  // The whole file.
-  tl::expected<std::string, std::string> all();
+  std::uint64_t size() const override { return file_.size(); }
+  // The whole file, of at most largest_file bytes.
+  tl::expected<std::string, std::string> all() const;
+  // Programs linked in the usual way are smaller: their code reaches all of them in 31 bits.
+  static constexpr std::uint64_t largest_file = 2ull << 30;
 
  protected:
   std::uint64_t copy(std::uint64_t at, void* to, std::uint64_t bytes) override;
 
  private:
-  File(int descriptor, std::uint64_t size) : descriptor_(descriptor), size_(size) {}
-  int descriptor_;
-  std::uint64_t size_;
+  explicit File(host::InputFile file) : file_(std::move(file)) {}
+  host::InputFile file_;
 };
 
 }  // namespace inflight::cuda

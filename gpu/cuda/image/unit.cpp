@@ -26,23 +26,21 @@ Unit unit_of_text(std::string text) {
   return unit;
 }
 
-// The images of a fatbin in memory. Machine code, which may be large, is read only if there is no
-// PTX, because it may keep its own.
-tl::expected<std::vector<Image>, std::string> images_of(ProcessMemory& memory) {
-  auto images = read_fatbin(memory, 0, Bodies::ptx);
+// The images of a fatbin. Machine code, which may be large, is read only if there is no PTX,
+// because it may keep its own.
+tl::expected<std::vector<Image>, std::string> images_of(Source& source) {
+  auto images = read_fatbin(source, 0, Bodies::ptx);
   if (!images || std::ranges::find(*images, Image::Kind::ptx, &Image::kind) != images->end())
     return images;
-  return read_fatbin(memory, 0, Bodies::all);
+  return read_fatbin(source, 0, Bodies::all);
 }
 
-using Memory = std::shared_ptr<ProcessMemory>;
-
-Units units_of_fatbin(const Memory& memory) {
-  auto images = images_of(*memory);
+Units units_of_fatbin(const std::shared_ptr<Source>& source) {
+  auto images = images_of(*source);
   if (!images) return damaged(images.error());
   std::vector<Unit> units;
   units.emplace_back().images = std::move(*images);
-  units.back().owner = memory;
+  units.back().owner = source;
   return units;
 }
 
@@ -79,22 +77,25 @@ Units units_of_elf(Fatbins fatbins, const std::shared_ptr<const void>& owner) {
 
 Units no_image() { return damaged("the image is neither PTX text nor a fatbin"); }
 
-Units units_of_bytes(const std::shared_ptr<const std::string>& file) {
-  const Bytes bytes = bytes_of(*file);
-  switch (content_of(bytes)) {
+// Reads as far as the headers say. Only text is read whole.
+Units units_of_source(const std::shared_ptr<File>& file) {
+  constexpr std::uint64_t start_bytes = 4096;
+  const auto start = file->take(0, std::min(start_bytes, file->size()));
+  if (!start) return damaged("the file cannot be read");
+  switch (content_of(*start)) {
     case Content::elf:
-      return units_of_elf(read_elf(bytes), file);
+      return units_of_elf(read_elf(*file, Bodies::all), file);
     case Content::linked:
-      return units_of_texts(split_texts(bytes));
-    case Content::text:
-      return std::vector<Unit>{unit_of_text(file->substr(0, file->find('\0')))};
-    case Content::fatbin: {
-      auto images = read_fatbin(bytes);
-      if (!images) return damaged(images.error());
-      std::vector<Unit> units;
-      units.emplace_back().images = std::move(*images);
-      units.back().owner = file;
-      return units;
+      return units_of_texts(split_texts(*file));
+    case Content::fatbin:
+      return units_of_fatbin(file);
+    case Content::text: {
+      const auto text = file->size() > largest_image ? std::nullopt : file->take(0, file->size());
+      if (!text)
+        return damaged(fmt::format("the PTX cannot be read to its end, or has more than {} MiB",
+                                   largest_image >> 20));
+      const std::string_view whole = characters(*text);
+      return std::vector<Unit>{unit_of_text(std::string(whole.substr(0, whole.find('\0'))))};
     }
     case Content::wrapper:
     case Content::unknown:
@@ -136,16 +137,15 @@ Units units_of_memory(const void* image) {
 
 Units units_of_file(const std::string& path) {
   auto file = File::open(path);
-  auto bytes = file ? file->all() : tl::unexpected(file.error());
-  if (!bytes) {
+  if (!file) {
     // A missing file may be one that a program has not cached yet. The status says enough.
     std::error_code error;
     const bool missing = !std::filesystem::exists(path, error) && !error;
     return tl::unexpected<ImageError>(
         {ImageError::Kind::no_file,
-         missing ? std::string() : fmt::format("the file {} {}", path, bytes.error())});
+         missing ? std::string() : fmt::format("the file {} {}", path, file.error())});
   }
-  return units_of_bytes(std::make_shared<const std::string>(std::move(*bytes)));
+  return units_of_source(std::make_shared<File>(std::move(*file)));
 }
 
 std::vector<Unit> registered_units(const void* wrapper) {

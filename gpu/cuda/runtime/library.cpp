@@ -73,7 +73,7 @@ INFLIGHT_API int cudaLibraryUnload(void* handle) {
   return entry([&] {
     auto library = Core::get().libraries.remove(handle);
     if (!library) return Status::invalid_handle;
-    library->close();
+    unload(*library);
     return Status::success;
   });
 }

@@ -8,8 +8,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "gpu/machine/run/observation.hpp"
 #include "gpu/machine/run/access.hpp"
+#include "gpu/machine/run/observation.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -142,16 +142,16 @@ bool read_string(Warp& w, int lane, std::uint64_t address, std::string& out) {
   char chunk[step];
   for (std::size_t read = 0; read < longest;) {
     // Chunks end at multiples of their size; near the end of an allocation go byte by byte.
-    std::uint32_t size = step - address % step;
-    if (!read_generic(w, lane, address, chunk, size)) {
+    const std::uint64_t at = address + read;
+    std::uint32_t size = step - at % step;
+    if (!read_generic(w, lane, at, chunk, size)) {
       size = 1;
-      if (!read_generic(w, lane, address, chunk, size)) return false;
+      if (!read_generic(w, lane, at, chunk, size)) return false;
     }
     const void* end = std::memchr(chunk, 0, size);
     const auto length = end ? static_cast<const char*>(end) - chunk : size;
     out.append(chunk, static_cast<std::size_t>(length));
     if (end) return true;
-    address += size;
     read += size;
   }
   return true;

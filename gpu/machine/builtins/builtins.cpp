@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstdio>
 
+#include "gpu/check/printable.hpp"
 #include "gpu/machine/builtins/builtin_printf.hpp"
 #include "gpu/machine/builtins/device_runtime.hpp"
 #include "gpu/machine/builtins/names.hpp"
@@ -48,7 +49,7 @@ const Op* run_vprintf(const BuiltinCall& call) {
 
 std::string text_or(Warp& w, int lane, std::uint64_t address, std::string_view other) {
   std::string text;
-  return read_string(w, lane, address, text) ? text : std::string(other);
+  return read_string(w, lane, address, text) ? check::printable(text) : std::string(other);
 }
 
 // void __assertfail(const char* expression, const char* file, unsigned line, const char* function,

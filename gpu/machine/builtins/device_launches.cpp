@@ -1,5 +1,6 @@
 // Launches by kernels, and their argument buffers.
 #include <cstring>
+#include <span>
 
 #include "gpu/machine/builtins/device_call.hpp"
 #include "gpu/machine/builtins/device_runtime.hpp"
@@ -61,8 +62,8 @@ bool take_buffer(const Caller& c, std::uint64_t address, Launch& launch) {
   if (!there || there->base != address || there->kind != AllocationKind::heap ||
       there->size < bytes)
     return false;
-  const auto* const from = reinterpret_cast<const std::byte*>(address);
-  launch.parameters.assign(from, from + bytes);
+  const std::span given(reinterpret_cast<const std::byte*>(address), bytes);
+  launch.parameters.assign(given.begin(), given.end());
   report_heap(c, check::Allocation::Step::released, address, there->size);
   c.grid().memory->release(address);
   return true;

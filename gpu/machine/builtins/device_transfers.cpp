@@ -5,23 +5,8 @@
 namespace inflight::machine::device_runtime {
 namespace {
 
-struct End {
-  std::uint64_t address, pitch, slice;
-};
-
-bool accessible(const Caller& c, const End& of, const Transfer& t, bool writing) {
-  if (t.bytes == 0 || t.rows == 0 || t.slices == 0) return true;
-  const std::uint64_t address = of.address;
-  const Extent there = c.grid().memory->extent(c.grid().device, address);
-  const std::uint64_t end = address + (t.slices - 1) * of.slice + (t.rows - 1) * of.pitch + t.bytes;
-  return address >= there.low && end > address && end <= there.high && (there.writable || !writing);
-}
-
 Code transfer(const Caller& c, const Transfer& what, std::uint64_t stream, bool own) {
-  const End to{what.destination, what.destination_pitch, what.destination_slice},
-      from{what.source, what.source_pitch, what.source_slice};
-  if (!accessible(c, to, what, true) || (!what.fills && !accessible(c, from, what, false)))
-    return invalid_value;
+  if (!may_use(*c.grid().memory, c.grid().device, what)) return invalid_value;
   Child child;
   child.launch.id = c.runtime().next_number();
   child.launch.origin.parent = c.grid().id;
@@ -99,8 +84,14 @@ struct Copy3D {
   std::int32_t kind;
 };
 
+// Null, where no memory is, if the address would be above 2^64-1.
 std::uint64_t place(const Pitched& in, const Position& at) {
-  return in.address + (at.z * in.height + at.y) * in.pitch + at.x;
+  return (in.address + (Checked(at.z) * in.height + at.y) * in.pitch + at.x).value_or(0);
+}
+
+// The bytes between slices. No memory has room for a second slice if they would be above 2^64-1.
+std::uint64_t slice_of(const Pitched& box) {
+  return (Checked(box.pitch) * box.height).value_or(~std::uint64_t{0});
 }
 
 // (const cudaMemcpy3DParms*, stream): only linear memory.
@@ -115,8 +106,7 @@ Code copy_box(const Caller& c) {
   t.destination = place(box.destination, box.destination_position);
   t.source = place(box.source, box.source_position);
   t.destination_pitch = box.destination.pitch, t.source_pitch = box.source.pitch;
-  t.destination_slice = box.destination.pitch * box.destination.height;
-  t.source_slice = box.source.pitch * box.source.height;
+  t.destination_slice = slice_of(box.destination), t.source_slice = slice_of(box.source);
   t.bytes = box.extent.width, t.rows = box.extent.height, t.slices = box.extent.depth;
   // The error that an H200 returns.
   if (t.bytes > t.destination_pitch || t.bytes > t.source_pitch ||
@@ -132,7 +122,7 @@ Code fill_box(const Caller& c) {
   const auto extent = c.argument<Box>(2);
   Transfer t;
   t.destination = to.address, t.destination_pitch = to.pitch;
-  t.destination_slice = to.pitch * to.height;
+  t.destination_slice = slice_of(to);
   t.fills = true, t.value = static_cast<std::uint8_t>(c.argument<std::int32_t>(1));
   t.bytes = extent.width, t.rows = extent.height, t.slices = extent.depth;
   if (t.bytes > t.destination_pitch) return invalid_value;

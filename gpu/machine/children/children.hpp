@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "gpu/async/timing.hpp"
+#include "gpu/machine/children/transfer.hpp"
 #include "gpu/machine/config/launch.hpp"
 
 namespace inflight::machine {
@@ -22,16 +23,6 @@ struct ThreadOfGrid {
   std::uint64_t block = 0;  // linear
   std::uint32_t thread = 0;
   auto operator<=>(const ThreadOfGrid&) const = default;
-};
-
-// A copy or a fill of `slices` slices of `rows` rows of `bytes`.
-struct Transfer {
-  std::uint64_t destination = 0, source = 0;
-  std::uint64_t destination_pitch = 0, source_pitch = 0;  // bytes between rows
-  std::uint64_t destination_slice = 0, source_slice = 0;  // bytes between slices
-  std::uint64_t bytes = 0, rows = 1, slices = 1;
-  bool fills = false;  // with `value`
-  std::uint8_t value = 0;
 };
 
 struct Child {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "gpu/bytes/range.hpp"
 #include "gpu/machine/families/bulk_request.hpp"
 #include "gpu/machine/run/observation.hpp"
 
@@ -81,7 +82,8 @@ async::TensorPlace place_of(const BulkRequest& r, std::uint32_t shared) {
 // device memory are rounded up to 256 bytes). After memory that the program registered, it would
 // change bytes that do not belong to the GPU.
 bool check_padding(BulkRequest& r, std::uint64_t end, std::uint32_t padding) {
-  if (r.w.block->grid->memory->padded_end(end - 1) >= end + padding) return true;
+  const std::uint64_t most = r.w.block->grid->memory->padded_end(end - 1);
+  if ((Checked(end) + padding).within(most)) return true;
   FaultDetail about;
   about.access = about.writes = true;
   about.space = Space::global;
@@ -123,23 +125,33 @@ bool check_tensor(BulkRequest& r, async::TensorDirection direction) {
   return good;
 }
 
-// For a store to a multicast object, the place of the tensor's first byte on each device. Empty for
-// other stores.
-std::vector<MulticastSpan::Place> cast_tensor(const BulkRequest& r) {
-  if (r.w.block->grid->memory->multicasts().empty()) return {};
-  const async::TensorMap& map = r.copy.map;
+// The bytes from the first to the last that a store writes. Empty if there are none, or if one run
+// reaches past the last address, where no memory is.
+ByteRange written_range(const BulkRequest& r) {
   std::uint64_t low = ~std::uint64_t{0}, high = 0;
-  async::for_each_run(map, r.copy.place, async::TensorDirection::store,
+  bool wraps = false;
+  async::for_each_run(r.copy.map, r.copy.place, async::TensorDirection::store,
                       [&](const async::TensorRun& run) {
                         if (!run.inside) return;
+                        const auto bytes = ByteRange::of(run.global, run.bytes);
+                        wraps |= !bytes;
                         low = std::min(low, run.global);
-                        high = std::max(high, run.global + run.bytes);
+                        high = std::max(high, bytes ? bytes->end() : 0);
                       });
-  if (low >= high) return {};
-  auto places = r.cast(low, high - low);
+  return wraps ? ByteRange() : ByteRange::between(low, high).value_or(ByteRange());
+}
+
+// For a store to a multicast object, the place of the tensor's first byte on each device. Empty for
+// other stores: their runs are checked one by one.
+std::vector<MulticastSpan::Place> cast_tensor(const BulkRequest& r) {
+  if (r.w.block->grid->memory->multicasts().empty()) return {};
+  const ByteRange written = written_range(r);
+  if (written.empty()) return {};
+  auto places = r.cast(written.base(), written.bytes());
+  const std::uint64_t before = written.base() - r.copy.map.global_address;
   for (MulticastSpan::Place& each : places) {
-    each.at -= low - map.global_address;
-    if (each.seen) each.seen -= low - map.global_address;
+    each.at -= before;
+    if (each.seen) each.seen -= before;
   }
   return places;
 }

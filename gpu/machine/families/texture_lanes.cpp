@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "gpu/check/events.hpp"
+#include "gpu/machine/memory/ranges.hpp"
 #include "gpu/machine/run/advice.hpp"
 #include "gpu/machine/run/counts.hpp"
 #include "gpu/machine/run/observation.hpp"
@@ -28,19 +29,28 @@ std::nullptr_t no_object(Warp& w, const Op* op, FaultKind kind, int lane, std::s
   return nullptr;
 }
 
-// Whether the kernel may access all texels of the image. If not, ends the kernel.
+// The first byte of the image, or the first behind it in one piece of memory, that the kernel may
+// not access.
+std::uint64_t first_out_of_reach(const Warp& w, const texture::Image& image, bool writing) {
+  const Grid& grid = *w.block->grid;
+  const Extent around = grid.memory->extent(grid.device, image.base);
+  const ByteRange own = range_of(around);
+  return own.contains(image.base) && (around.writable || !writing) ? own.end() : image.base;
+}
+
+// Whether the kernel may access all texels of the image, which must lie in one allocation. If not,
+// ends the kernel. The extent that holds the last byte must begin at or before the first one.
 bool reachable(Warp& w, const Op* op, int lane, const texture::Image& image, bool writing) {
-  if (image.bytes == 0) return true;
-  const std::uint64_t ends[] = {image.base, image.base + image.bytes - 1};
-  for (const std::uint64_t end : ends) {
-    if (resolve_global(w, op, end, 1, writing)) continue;
-    std::uint64_t addresses[lanes] = {};
-    addresses[lane] = end;
-    bad_access(w, op, 1u << lane, addresses, 1, writing, ptx::Space::global,
-               FaultKind::illegal_address);
-    return false;
-  }
-  return true;
+  const auto range = ByteRange::of(image.base, image.bytes);
+  if (range && range->empty()) return true;
+  if (range && resolve_global(w, op, range->end() - 1, 1, writing) &&
+      w.worker->cached(op).low <= range->base())
+    return true;
+  std::uint64_t addresses[lanes] = {};
+  addresses[lane] = first_out_of_reach(w, image, writing);
+  bad_access(w, op, 1u << lane, addresses, 1, writing, ptx::Space::global,
+             FaultKind::illegal_address);
+  return false;
 }
 
 }  // namespace

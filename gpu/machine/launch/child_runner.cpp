@@ -41,33 +41,31 @@ void report(const Child& child, std::uint64_t stream, check::Listener* listener)
   event.asynchronous = true;
   event.launch = child.number();
   event.origin = {origin.parent, origin.after, origin.tail};
-  event.destination = t.destination, event.source = t.source;
   event.destination_pitch = t.destination_pitch, event.source_pitch = t.source_pitch;
   event.bytes = t.bytes, event.rows = t.rows;
   for (std::uint64_t slice = 0; slice < t.slices; ++slice) {
+    event.destination = t.destination + t.written().offset(slice, 0);
+    event.source = t.fills ? t.source : t.source + t.read().offset(slice, 0);
     listener->host_accessed(event);
-    event.destination += t.destination_slice, event.source += t.source_slice;
   }
 }
 
 void move_row(const Transfer& t, std::uint64_t slice, std::uint64_t row) {
-  auto* const to = reinterpret_cast<void*>(t.destination + slice * t.destination_slice +
-                                           row * t.destination_pitch);
+  auto* const to = reinterpret_cast<void*>(t.destination + t.written().offset(slice, row));
   if (t.fills)
     std::memset(to, t.value, t.bytes);
   else
-    std::memmove(
-        to, reinterpret_cast<const void*>(t.source + slice * t.source_slice + row * t.source_pitch),
-        t.bytes);
+    std::memmove(to, reinterpret_cast<const void*>(t.source + t.read().offset(slice, row)),
+                 t.bytes);
 }
 
 // `parent`: the launch whose kernel requested it, or one of its ancestors.
 Outcome transfer(const Child& child, const Launch& parent, const RunGrid& how) {
   const Transfer& t = child.transfer;
-  if (t.bytes == 0) return {};
+  if (t.written().empty()) return {};
   // The memory may have been released since the request was checked.
-  const Memory& memory = parent.kernel->program->memory();
-  if (!memory.find(t.destination) || (!t.fills && !memory.find(t.source)))
+  const Program& program = *parent.kernel->program;
+  if (!may_use(program.memory(), program.device(), t))
     return {FaultKind::illegal_address,
             fmt::format("illegal memory access: a kernel's {} uses memory that has been freed: to "
                         "{:#x}, from {:#x}\n",

@@ -2,12 +2,12 @@
 #include "gpu/machine/memory/arena.hpp"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "gpu/host/shared_file.hpp"
 #include "gpu/machine/memory/move_pages.hpp"
 
 namespace inflight::machine {
@@ -36,12 +36,11 @@ Memory::Arena::Arena(Arena&& other) noexcept
       free_by_size(std::move(other.free_by_size)),
       used(other.used),
       heap_used(other.heap_used),
-      file(std::exchange(other.file, -1)),
+      file(std::move(other.file)),
       shared(std::move(other.shared)) {}
 
 Memory::Arena::~Arena() {
   if (mapped) munmap(mapped, mapped_bytes);
-  if (file >= 0) close(file);
 }
 
 void Memory::Arena::reserve(std::uint64_t hint, std::uint64_t bytes) {
@@ -77,14 +76,14 @@ void Memory::Arena::erase_free(std::map<std::uint64_t, std::uint64_t>::iterator 
 
 void Memory::Arena::give_back(std::uint64_t at, std::uint64_t bytes) {
   auto next = free_by_base.lower_bound(at);
-  if (next != free_by_base.end() && at + bytes == next->first) {
+  if (next != free_by_base.end() && part(at, bytes).end() == next->first) {
     bytes += next->second;
     erase_free(next++);
   }
   next = free_by_base.lower_bound(at);
   if (next != free_by_base.begin()) {
     auto before = std::prev(next);
-    if (before->first + before->second == at) {
+    if (part(before->first, before->second).end() == at) {
       at = before->first;
       bytes += before->second;
       erase_free(before);
@@ -96,11 +95,13 @@ void Memory::Arena::give_back(std::uint64_t at, std::uint64_t bytes) {
 // Takes the best fit among the free ranges.
 std::uint64_t Memory::Arena::take_free(std::uint64_t bytes, std::uint64_t alignment) {
   for (auto it = free_by_size.lower_bound(bytes); it != free_by_size.end(); ++it) {
-    const std::uint64_t low = it->second, high = low + it->first, at = round_up(low, alignment);
-    if (at + bytes > high) continue;
+    const ByteRange free = part(it->second, it->first);
+    const std::uint64_t low = free.base(), at = round_up(low, alignment);
+    const auto taken = ByteRange::of(at, bytes);
+    if (!taken || !free.contains(*taken)) continue;
     erase_free(free_by_base.find(low));
     if (at > low) insert_free(low, at - low);
-    if (at + bytes < high) insert_free(at + bytes, high - at - bytes);
+    if (taken->end() < free.end()) insert_free(taken->end(), free.end() - taken->end());
     return at;
   }
   return 0;
@@ -108,9 +109,10 @@ std::uint64_t Memory::Arena::take_free(std::uint64_t bytes, std::uint64_t alignm
 
 std::uint64_t Memory::Arena::take_top(std::uint64_t bytes, std::uint64_t alignment) {
   const std::uint64_t at = round_up(top, alignment);
-  if (at > end || bytes > end - at || !commit(at + bytes)) return 0;
+  const auto taken = ByteRange::of(at, bytes);
+  if (!taken || taken->end() > end || !commit(taken->end())) return 0;
   if (at > top) give_back(top, at - top);
-  top = at + bytes;
+  top = taken->end();
   return at;
 }
 
@@ -132,7 +134,7 @@ bool Memory::Arena::for_pieces(std::uint64_t low, std::uint64_t high, Visit visi
 
 void Memory::Arena::discard(std::uint64_t low, std::uint64_t bytes) const {
   const std::uint64_t first = round_up(low, page_bytes),
-                      last = (low + bytes) / page_bytes * page_bytes;
+                      last = part(low, bytes).end() / page_bytes * page_bytes;
   for_pieces(first, last, [](std::uint64_t from, std::uint64_t to, bool in_file) {
     madvise(at(from), to - from, in_file ? MADV_REMOVE : MADV_DONTNEED);
     return true;
@@ -140,24 +142,19 @@ void Memory::Arena::discard(std::uint64_t low, std::uint64_t bytes) const {
 }
 
 bool Memory::Arena::share(std::uint64_t low, std::uint64_t bytes) {
-  if (file < 0) {
-    file = memfd_create("device memory", MFD_CLOEXEC);
-    if (file < 0) return false;
-    if (ftruncate(file, off_t(end - base)) != 0) {
-      close(std::exchange(file, -1));
-      return false;
-    }
-  }
+  if (!file.owns()) file = host::make_shared_file(host::device_memory_file, end - base);
+  const int to = file.fd();
+  if (to < 0 || !host::may_write(end - base)) return false;
   const std::uint64_t first = low / page_bytes * page_bytes,
-                      last = round_up(low + bytes, page_bytes);
+                      last = round_up(part(low, bytes).end(), page_bytes);
   std::vector<std::pair<std::uint64_t, std::uint64_t>> missing;
-  for_pieces(first, last, [&](std::uint64_t from, std::uint64_t to, bool in_file) {
-    if (!in_file) missing.emplace_back(from, to);
+  for_pieces(first, last, [&](std::uint64_t from, std::uint64_t until, bool in_file) {
+    if (!in_file) missing.emplace_back(from, until);
     return true;
   });
-  for (const auto& [from, to] : missing) {
-    if (!move_into_file(from, to - from, file, from - base)) return false;
-    shared[from] = to;
+  for (const auto& [from, until] : missing) {
+    if (!move_into_file(from, until - from, to, from - base)) return false;
+    shared[from] = until;
   }
   return true;
 }

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <map>
 
+#include "gpu/bytes/range.hpp"
+#include "gpu/host/own_descriptor.hpp"
 #include "gpu/machine/memory/memory.hpp"
 
 namespace inflight::machine {
@@ -12,6 +14,11 @@ constexpr std::uint64_t page_bytes = 4096, huge_page_bytes = 2 << 20;
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t to) {
   return (value + to - 1) / to * to;
+}
+
+// Bytes of an arena. They never wrap, because the host has mapped the arena.
+inline ByteRange part(std::uint64_t base, std::uint64_t bytes) {
+  return ByteRange::of(base, bytes).value_or(ByteRange());
 }
 
 // Reserves addresses that nothing else gets. Null on failure.
@@ -35,18 +42,20 @@ struct Memory::Arena {
   std::map<std::uint64_t, std::uint64_t> free_by_base;  // base to bytes
   std::multimap<std::uint64_t, std::uint64_t> free_by_size;  // bytes to base
   std::uint64_t used = 0, heap_used = 0;
-  int file = -1;                                  // created when pages are first shared
+  host::OwnDescriptor file;                       // created when pages are first shared
   std::map<std::uint64_t, std::uint64_t> shared;  // pages in the file: base to end
 
   void reserve(std::uint64_t hint, std::uint64_t bytes);
-  bool holds(std::uint64_t address) const { return base <= address && address < end; }
+  ByteRange range() const { return ByteRange::between(base, end).value_or(ByteRange()); }
+  bool holds(std::uint64_t address) const { return range().contains(address); }
   // Return 0 if there is no room.
   std::uint64_t take_free(std::uint64_t bytes, std::uint64_t alignment);
   std::uint64_t take_top(std::uint64_t bytes, std::uint64_t alignment);
   void give_back(std::uint64_t at, std::uint64_t bytes);
   // Returns whole pages inside [low, low + bytes) to the host. They read as zero afterwards.
   void discard(std::uint64_t low, std::uint64_t bytes) const;
-  // Moves the pages of these bytes into the file. False: the host refused.
+  // Moves the pages of these bytes into the file. False: the host refused, or the program has
+  // closed the file.
   bool share(std::uint64_t low, std::uint64_t bytes);
 
  private:

@@ -11,6 +11,7 @@ namespace inflight::machine {
 namespace {
 
 std::array<std::atomic<FaultAnswer>, 4> answers{};
+std::atomic<FaultAnswer> explanation{nullptr};
 std::mutex mutex;  // guards the variables below
 bool installed = false;
 struct sigaction first;   // the handler before ours was first installed
@@ -40,6 +41,8 @@ void on_fault(int signal, siginfo_t* info, void* context) {
       return;
   if (passing.load() == info && !is_systems_return(caller))
     return call(first, signal, info, context);
+  if (const FaultAnswer explain = explanation.load(std::memory_order_acquire))
+    explain(info, context);
   passing = info;
   call(before, signal, info, context);
   passing = nullptr;
@@ -71,6 +74,12 @@ bool answer_faults(FaultAnswer answer) {
     if (each.load() == answer || each.compare_exchange_strong(none, answer)) return install();
   }
   return false;
+}
+
+bool explain_faults(FaultAnswer explain) {
+  const std::lock_guard lock(mutex);
+  explanation = explain;
+  return install();
 }
 
 void answer_first() {

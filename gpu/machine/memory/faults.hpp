@@ -10,6 +10,9 @@ namespace inflight::machine {
 using FaultAnswer = bool (*)(siginfo_t* info, void* context);
 // Returns false if no handler can be installed. The same answer may be added again.
 bool answer_faults(FaultAnswer answer);
+// `explanation` is called for faults that are for no answer, before the program's handler or the
+// end of the process. It need not return; if it does, its result does not matter.
+bool explain_faults(FaultAnswer explanation);
 // Puts our handler first again, in case the program has installed one since.
 void answer_first();
 // Does what sigaction(SIGSEGV) does for the program from now on: its handler is called after ours.

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "gpu/machine/memory/arena.hpp"
+#include "gpu/machine/memory/ranges.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -146,10 +147,10 @@ tl::expected<std::uint64_t, std::string> Memory::allocate_locked(int device, std
 }
 
 bool Memory::overlaps_live(std::uint64_t base, std::uint64_t size) const {
-  auto next = allocations_.lower_bound(base);
-  if (next != allocations_.end() && next->first < base + size) return true;
-  return next != allocations_.begin() &&
-         std::prev(next)->second.base + std::prev(next)->second.size > base;
+  const ByteRange range = ByteRange::of(base, size).value_or(ByteRange());
+  const auto next = allocations_.lower_bound(base);
+  if (next != allocations_.end() && range.contains(next->first)) return true;
+  return next != allocations_.begin() && range_of(std::prev(next)->second).overlaps(range);
 }
 
 bool Memory::adopt(int device, const void* host, std::uint64_t size, AllocationKind kind,
@@ -167,8 +168,10 @@ void Memory::replace(std::span<const std::uint64_t> ended, std::span<const Adopt
 bool Memory::adopt_locked(const Adoption& what, std::string name) {
   const auto base = reinterpret_cast<std::uint64_t>(what.base);
   const std::uint64_t size = what.size;
-  if (size == 0 || base == 0 || base + size < base) return false;
-  if (overlaps_live(base, size) || arena_holding(base) || arena_holding(base + size - 1))
+  const auto range = ByteRange::of(base, size);
+  if (!range || range->empty() || base == 0) return false;
+  const auto touches = [&](const Arena& arena) { return arena.range().overlaps(*range); };
+  if (overlaps_live(base, size) || std::any_of(arenas_.begin(), arenas_.end(), touches))
     return false;
   forget_overlapping(base, size);
   const Adopted& how = what.how;
@@ -184,7 +187,7 @@ std::optional<Memory::Shared> Memory::share(std::uint64_t base) {
   const Allocation* a = live_at(base);
   Arena* arena = a ? arena_holding(base) : nullptr;
   if (!arena || !arena->share(a->base, a->size)) return std::nullopt;
-  return Shared{arena->file, base - arena->base};
+  return Shared{arena->file.fd(), base - arena->base};
 }
 
 void Memory::set_reach(std::uint64_t base, std::uint64_t reach) {
@@ -237,11 +240,8 @@ void Memory::forget_oldest() {
 
 // Only for memory outside the arenas, where a freed range may be adopted again at any time.
 void Memory::forget_overlapping(std::uint64_t base, std::uint64_t size) {
-  for (auto it = freed_.begin(); it != freed_.end();) {
-    const Allocation& old = it->second;
-    const bool overlaps = old.base < base + size && base < old.base + old.size;
-    it = overlaps ? freed_.erase(it) : std::next(it);
-  }
+  const ByteRange range = ByteRange::of(base, size).value_or(ByteRange());
+  std::erase_if(freed_, [&](const auto& old) { return range_of(old.second).overlaps(range); });
 }
 
 const Allocation* Memory::live_at(std::uint64_t address) const {
@@ -259,8 +259,9 @@ std::optional<Allocation> Memory::find(std::uint64_t address) const {
 
 std::optional<Allocation> Memory::nearest(std::uint64_t address) const {
   const auto distance = [address](const Allocation& a) -> std::uint64_t {
-    if (address < a.base) return a.base - address;
-    return address < a.base + a.size ? 0 : address - (a.base + a.size) + 1;
+    const ByteRange range = range_of(a);
+    if (address < range.base()) return range.base() - address;
+    return range.contains(address) ? 0 : address - range.end() + 1;
   };
   std::shared_lock lock(mutex_);
   const Allocation* best = nullptr;
@@ -290,13 +291,13 @@ Extent Memory::extent(int device, std::uint64_t address) const {
       a->reach ? a->reach >> device & 1
                : a->device == device || shared_with_all(a->kind) ||
                      peers_[static_cast<std::size_t>(device)][static_cast<std::size_t>(a->device)];
-  return reachable ? Extent{a->base, a->base + a->size, a->writable} : Extent{};
+  return reachable ? Extent{a->base, range_of(*a).end(), a->writable} : Extent{};
 }
 
 std::uint64_t Memory::padded_end(std::uint64_t address) const {
   std::shared_lock lock(mutex_);
   const Allocation* a = live_at(address);
-  return a ? a->base + a->size + a->padding : 0;
+  return a ? padded_range_of(*a).end() : 0;
 }
 
 void Memory::set_peer_access(int from, int to, bool enabled) {
@@ -330,10 +331,10 @@ void Memory::clear(std::uint64_t base) {
     std::memset(bytes, 0, a->size);
     return;
   }
-  const std::uint64_t low = round_up(base, page_bytes),
-                      high = (base + a->size) / page_bytes * page_bytes;
+  const std::uint64_t end = range_of(*a).end(), low = round_up(base, page_bytes),
+                      high = end / page_bytes * page_bytes;
   std::memset(bytes, 0, low - base);
-  std::memset(reinterpret_cast<std::byte*>(high), 0, base + a->size - high);
+  std::memset(reinterpret_cast<std::byte*>(high), 0, end - high);
   arena->discard(base, a->size);
 }
 

@@ -11,7 +11,9 @@
 #include <atomic>
 #include <cstddef>
 #include <mutex>
+#include <span>
 
+#include "gpu/bytes/range.hpp"
 #include "gpu/machine/memory/faults.hpp"
 
 namespace inflight::machine {
@@ -20,7 +22,7 @@ namespace {
 // Ranges that move or have moved. The list never shrinks, since a signal may arrive late and the
 // handler walks it without a lock.
 struct Range {
-  std::uint64_t low, high;
+  const ByteRange bytes;
   std::atomic<bool> moving{true};
   Range* next = nullptr;
 };
@@ -28,7 +30,7 @@ std::atomic<Range*> ranges{nullptr};
 
 const Range* range_of(std::uint64_t address) {
   for (const Range* each = ranges; each; each = each->next)
-    if (each->low <= address && address < each->high) return each;
+    if (each->bytes.contains(address)) return each;
   return nullptr;
 }
 
@@ -45,11 +47,12 @@ bool on_fault(siginfo_t* info, void*) {
 bool copy(std::uint64_t base, std::uint64_t bytes, int file, std::uint64_t offset) {
   constexpr std::uint64_t piece = 64 << 10;
   for (std::uint64_t at = 0; at < bytes; at += piece) {
-    const auto* from = reinterpret_cast<const std::byte*>(base + at);
     const std::uint64_t size = std::min(piece, bytes - at);
-    if (std::all_of(from, from + size, [](std::byte b) { return b == std::byte{0}; })) continue;
+    const std::span from(reinterpret_cast<const std::byte*>(base) + at, size);
+    if (std::ranges::all_of(from, [](std::byte b) { return b == std::byte{0}; })) continue;
     for (std::uint64_t done = 0; done < size;) {
-      const ssize_t wrote = pwrite(file, from + done, size - done, off_t(offset + at + done));
+      const ssize_t wrote =
+          pwrite(file, from.data() + done, size - done, off_t(offset + at + done));
       if (wrote <= 0) return false;
       done += std::uint64_t(wrote);
     }
@@ -74,7 +77,9 @@ bool move_into_file(std::uint64_t base, std::uint64_t bytes, int file, std::uint
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   if (!answer_faults(on_fault)) return false;
-  auto* const range = new Range{base, base + bytes};
+  const auto moved_bytes = ByteRange::of(base, bytes);
+  if (!moved_bytes) return false;
+  auto* const range = new Range{*moved_bytes};
   range->next = ranges;
   ranges = range;
   const bool moved = replace(base, bytes, file, offset);

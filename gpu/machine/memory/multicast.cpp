@@ -6,7 +6,19 @@
 #include <mutex>
 #include <utility>
 
+#include "gpu/bytes/range.hpp"
+
 namespace inflight::machine {
+namespace {
+
+// A range by its base, with its size in bytes as it is in a map. It does not wrap: it lies in an
+// object or at addresses that the host has reserved.
+template <class Sized>
+ByteRange range_of(const std::pair<const std::uint64_t, Sized>& entry) {
+  return ByteRange::of(entry.first, entry.second.bytes).value_or(ByteRange());
+}
+
+}  // namespace
 
 MulticastObject::Device* MulticastObject::find(int device) {
   const auto found = std::find_if(devices_.begin(), devices_.end(),
@@ -24,13 +36,11 @@ bool MulticastObject::add(int device) {
 bool MulticastObject::bind(int device, std::uint64_t offset, std::uint64_t bytes, std::byte* at) {
   const std::lock_guard lock(mutex_);
   Device* const to = find(device);
-  if (!to || devices_.size() != most_ || bytes > bytes_ || offset > bytes_ - bytes) return false;
+  const auto range = ByteRange::of(offset, bytes);
+  if (!to || devices_.size() != most_ || !range || range->end() > bytes_) return false;
   const auto next = to->pieces.lower_bound(offset);
-  if (next != to->pieces.end() && next->first < offset + bytes) return false;
-  if (next != to->pieces.begin()) {
-    const auto& [begin, piece] = *std::prev(next);
-    if (begin + piece.bytes > offset) return false;
-  }
+  if (next != to->pieces.end() && range->contains(next->first)) return false;
+  if (next != to->pieces.begin() && range_of(*std::prev(next)).overlaps(*range)) return false;
   to->pieces[offset] = {bytes, at};
   return true;
 }
@@ -60,9 +70,10 @@ MulticastSpan MulticastObject::span(std::uint64_t offset) const {
     const auto after = device.pieces.upper_bound(offset);
     if (after == device.pieces.begin()) return {};
     const auto& [begin, piece] = *std::prev(after);
-    if (offset >= begin + piece.bytes) return {};
-    span.low = std::max(span.low, begin);
-    span.high = std::min(span.high, begin + piece.bytes);
+    const ByteRange range = range_of(*std::prev(after));
+    if (!range.contains(offset)) return {};
+    span.low = std::max(span.low, range.base());
+    span.high = std::min(span.high, range.end());
     const auto seen = seen_.find({device.ordinal, begin});
     span.places.push_back(
         {piece.at + (offset - begin), seen == seen_.end() ? 0 : seen->second + (offset - begin)});
@@ -92,7 +103,7 @@ const std::pair<const std::uint64_t, MulticastRanges::Range>* MulticastRanges::f
   const auto after = ranges_.upper_bound(address);
   if (after == ranges_.begin()) return nullptr;
   const auto& found = *std::prev(after);
-  return address - found.first < found.second.bytes ? &found : nullptr;
+  return range_of(found).contains(address) ? &found : nullptr;
 }
 
 bool MulticastRanges::contains(std::uint64_t address) const {
@@ -108,7 +119,7 @@ MulticastSpan MulticastRanges::span(std::uint64_t address) const {
   if (!range) return {};
   MulticastSpan span = range->second.object->span(address - range->first);
   span.low += range->first;
-  span.high = std::min(span.high, range->second.bytes) + range->first;
+  span.high = range->first + std::min(span.high, range->second.bytes);
   return span;
 }
 

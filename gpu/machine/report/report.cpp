@@ -8,6 +8,7 @@
 
 #include "gpu/async/mbarrier.hpp"
 #include "gpu/check/names.hpp"
+#include "gpu/check/printable.hpp"
 #include "gpu/machine/link/source.hpp"
 #include "gpu/ptx/module.hpp"
 
@@ -57,7 +58,8 @@ std::string source_text(const Place& at) {
     if (!text.empty())
       text += inlined.empty() ? std::string(", inlined at ")
                               : fmt::format(", in {} inlined at ", check::readable(inlined));
-    text += fmt::format("{}:{}:{}", each.path.empty() ? "?" : each.path, each.line, each.column);
+    text += fmt::format("{}:{}:{}", each.path.empty() ? "?" : check::printable(each.path),
+                        each.line, each.column);
     inlined = each.function;
   }
   return text;
@@ -79,7 +81,7 @@ std::string_view ptx_line(const ptx::Module& module, std::uint32_t number) {
 
 std::string ptx_of(const Place& at) {
   const std::uint32_t line = at.instruction->line;
-  return fmt::format("line {}: {}", line, ptx_line(*at.module, line));
+  return fmt::format("line {}: {}", line, check::printable(ptx_line(*at.module, line)));
 }
 
 std::string triple(const Dim3& d) { return fmt::format("({},{},{})", d.x, d.y, d.z); }

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "gpu/machine/memory/arena.hpp"
+#include "gpu/machine/memory/ranges.hpp"
 #include "gpu/machine/run/access.hpp"
 
 namespace inflight::machine {
@@ -11,8 +12,8 @@ namespace {
 
 std::string distance(std::uint64_t address, const Allocation& a) {
   if (address < a.base) return fmt::format("{} bytes before the start of", a.base - address);
-  if (address >= a.base + a.size)
-    return fmt::format("{} bytes past the end of", address - a.base - a.size);
+  if (const ByteRange range = range_of(a); address >= range.end())
+    return fmt::format("{} bytes past the end of", address - range.end());
   return fmt::format("{} bytes into", address - a.base);
 }
 
@@ -144,10 +145,12 @@ std::uint64_t slack_for(const Warp& w, const FaultDetail& access) {
   constexpr std::uint64_t least = 512;
   if (access.space != ptx::Space::global && access.space != ptx::Space::generic) return 0;
   const auto a = w.block->grid->memory->nearest(access.address);
-  if (!a || !a->live || a->kind != AllocationKind::device || access.address < a->base + a->size)
+  const auto accessed = ByteRange::of(access.address, access.bytes);
+  if (!a || !a->live || a->kind != AllocationKind::device || !accessed ||
+      accessed->base() < range_of(*a).end())
     return 0;
   for (std::uint64_t slack = least; slack <= huge_page_bytes; slack *= 2)
-    if (access.address + access.bytes <= a->base + round_up(a->size, slack)) return slack;
+    if (accessed->end() <= a->base + round_up(a->size, slack)) return slack;
   return 0;
 }
 

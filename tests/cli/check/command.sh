@@ -4,9 +4,13 @@
 program=$2
 lib=$(dirname "$(dirname "$inflight")")/lib
 
-expect "a mistake" 86 'barrier-misuse at .*mistakes.cu:.*mbarrier.arrive.* seen 64 times' "$inflight" check "$program" arrive
+# Finds where the program was built, since a compiler cache may have made it in another checkout.
+expect "where" 86 '' "$inflight" check --report "$work/where.json" "$program" arrive
+root=$(sed -nE 's|.*"file": "(/.*)/tests/cli/check/mistakes\.cu".*|\1|p' "$work/where.json" | head -n 1)
+expect "a mistake" 86 'barrier-misuse at .*mistakes.cu:.*mbarrier.arrive.* seen 64 times' \
+  "$inflight" check --source-root "$root" "$program" arrive
 grep -qE '^inflight: 1 finding, seen 64 times, in 1 launch of 1 process\.$' <<<"$output" || fail "no summary: $output"
-grep -q '^      15 |     asm volatile("mbarrier.arrive' <<<"$output" || fail "no line of the source: $output"
+grep -q '^      18 |     asm volatile("mbarrier.arrive' <<<"$output" || fail "no line of the source: $output"
 [ "$(grep -c 'barrier-misuse: ' <<<"$output")" = 1 ] || fail "it is told more than once: $output"
 expect "no mistake" 0 '^inflight: nothing found, in 1 launch of 1 process\.$' "$inflight" check "$program" right
 expect "the program's status" 3 '^inflight: nothing found' "$inflight" check "$program" right exit
@@ -24,6 +28,12 @@ expect "a bad status" 2 "^inflight: --error-exitcode is '300', but it takes a st
 expect "a bad report" 2 "^inflight: --report is '.*/x.txt', but it takes files" "$inflight" check --report x.txt true
 expect "no such suppressions" 2 "none.supp' cannot be read" "$inflight" check --suppressions none.supp true
 expect "no such baseline" 2 "none.json' cannot be read" "$inflight" check --baseline none.json true
+mkfifo "$work/fifo"
+for option in suppressions baseline; do
+  expect "a FIFO as $option" 2 'is not a regular file but a pipe' timeout 20 "$inflight" check --$option "$work/fifo" true
+done
+expect "a FIFO to merge" 1 'is not a regular file but a pipe' timeout 20 "$inflight" merge "$work/x.json" "$work/fifo"
+expect "a FIFO as the program" 126 'cannot be run' timeout 20 "$inflight" check "$work/fifo"
 help=$("$inflight" check --help)
 for variable in REPORT ERROR_EXITCODE SUPPRESSIONS GEN_SUPPRESSIONS BASELINE LEAK_CHECK ADVICE SEEDS SOURCE_ROOT VERBOSE; do
   grep -q "INFLIGHT_$variable" <<<"$help" || fail "--help does not name INFLIGHT_$variable"

@@ -1,9 +1,12 @@
 // Makes mistakes that any order shows, then ends as its arguments say: mistakes [WORD...]. The
 // words act in turn: `arrive` and `expect` (a mistake each), `right` (a correct kernel), `abort`,
 // `kill`, `exit` (3), `_exit` (3), `wait` (for a signal), `echo` (copies its input), `seeded` (a
-// mistake where the order of copies is shuffled by 2).
-#include <csignal>
+// mistake where the order of copies is shuffled by 2), `close` (descriptors, as daemons do, whose
+// numbers then are those of the file "own.dat").
+#include <fcntl.h>
 #include <unistd.h>
+
+#include <csignal>
 
 #include "tests/kernels/check/check_test.cuh"
 
@@ -24,6 +27,13 @@ __global__ void expects(int count) {
                  : "memory");
 }
 
+void close_descriptors() {
+  constexpr int most = 4096;
+  for (int each = STDERR_FILENO + 1; each < most; ++each) close(each);
+  const int own = open("own.dat", O_RDWR | O_CREAT, 0644);
+  for (int each = own + 1; each < most; ++each) dup2(own, each);
+}
+
 int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
@@ -32,6 +42,7 @@ int main(int argc, char** argv) {
     if (word == "seeded" && order && std::string(order) == "shuffled:2") arrives<<<32, 32>>>(1);
     if (word == "expect") expects<<<1, 32>>>(1);
     if (word == "right") arrives<<<1, 32>>>(0);
+    if (word == "close") close_descriptors();
     if (word == "echo") {
       char text[100];
       std::printf("read: %s", std::fgets(text, sizeof text, stdin));

@@ -23,6 +23,8 @@ TEST(Checked, RemembersAnOverflow) {
   EXPECT_FALSE((Checked(half) * 2 * 0).exact());
   EXPECT_EQ((Checked(most) + 1).value_or(5), 5);
   EXPECT_FALSE((Checked(most) + 1).within(most));
+  EXPECT_EQ((Checked(most) + 1).saturated(), most);
+  EXPECT_EQ((Checked(3) + 4).saturated(), 7);
 }
 
 TEST(Checked, RoundsUp) {
@@ -55,6 +57,13 @@ TEST(ByteBox, SpansFromTheFirstByteToTheLast) {
   const ByteBox box{.bytes = 10, .rows = 3, .slices = 2, .pitch = 16, .slice_pitch = 64};
   EXPECT_EQ(box.span().get(), 64 + 32 + 10);
   EXPECT_EQ(box.total().get(), 60);
+}
+
+TEST(ByteBox, KnowsWhereRowsBegin) {
+  const ByteBox box{.bytes = 10, .rows = 3, .slices = 2, .pitch = 16, .slice_pitch = 64};
+  EXPECT_EQ(box.offset(0, 0), 0);
+  EXPECT_EQ(box.offset(1, 2), 64 + 32);
+  EXPECT_EQ((ByteBox{.bytes = 10, .slice_pitch = Checked(most) * 2}.offset(0, 0)), 0);
 }
 
 TEST(ByteBox, WithoutASecondRowHasNoPitch) {

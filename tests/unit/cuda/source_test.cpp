@@ -189,5 +189,22 @@ TEST(File, OnlyRegularOnes) {
   EXPECT_THAT(File::open("/nowhere").error(), HasSubstr("No such file"));
 }
 
+TEST(File, AHugeOneIsReadOnlyAsFarAsItsHeadersSay) {
+  const std::string path = testing::TempDir() + "inflight-huge." + std::to_string(getpid());
+  const std::string start =
+      bytes_of_file(std::filesystem::path(INFLIGHT_FATBIN_CORPUS) / "raw.fatbin");
+  std::ofstream(path, std::ios::binary) << start;
+  std::filesystem::resize_file(path, 1ull << 40);
+  EXPECT_TRUE(LoadedModule::from_file(path));
+  std::ofstream(path, std::ios::binary) << std::string(16, 'x');
+  std::filesystem::resize_file(path, 1ull << 40);
+  EXPECT_THAT(LoadedModule::from_file(path).error().message, HasSubstr("neither PTX text nor"));
+  std::ofstream(path, std::ios::binary) << ".version 8.0\n";
+  std::filesystem::resize_file(path, 1ull << 40);
+  EXPECT_THAT(LoadedModule::from_file(path).error().message, HasSubstr("more than 512 MiB"));
+  EXPECT_THAT(File::open(path)->all().error(), HasSubstr("at most 2048 MiB"));
+  std::filesystem::remove(path);
+}
+
 }  // namespace
 }  // namespace inflight::cuda

@@ -5,7 +5,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "gpu/check/printable.hpp"
 #include "gpu/check/report/html.hpp"
+#include "gpu/check/report/json.hpp"
 #include "gpu/check/report/sarif.hpp"
 #include "tests/unit/detect/sample.hpp"
 
@@ -102,7 +104,7 @@ TEST(Html, ShowsLinesAroundWithBothSidesMarked) {
   Finding f = full_finding();
   f.here.place = place_at(10, "line_10", path);
   f.there[0].place = place_at(8, "line_8", path);
-  const std::string page = to_html({f});
+  const std::string page = to_html({f}, {testing::TempDir()});
   EXPECT_THAT(page, HasSubstr("<span class=\"here\">   10  line_10</span>"));
   EXPECT_THAT(page, HasSubstr("<span class=\"there\">    8  line_8</span>"));
   EXPECT_THAT(page, HasSubstr("line_14</span>"));
@@ -113,6 +115,31 @@ TEST(Html, ShowsTheLineOfTheReportWhereTheFileIsAnother) {
   Finding f = full_finding();
   EXPECT_THAT(to_html({f}),
               HasSubstr("<span class=\"here\">   31    sum += tile[threadIdx.x];</span>"));
+}
+
+TEST(Reports, HaveNothingThatATerminalObeys) {
+  Finding f = full_finding();
+  const std::string evil = "\033[31m\x7f\xc2\x9b\u202e\u2066";
+  f.sentence = f.remedy = f.replay = f.bytes->variable = evil;
+  for (Party* p : {&f.here, &f.there[0], &f.in_flight[0]})
+    p->did = p->place.source = p->place.kernel = p->place.file = p->place.instruction = evil;
+  f.moment[0].label = f.moment[0].place.file = evil;
+  for (const std::string& text :
+       {to_html({f}), dump(to_json(std::vector<Finding>{f})), dump(to_sarif({f}, "/"), 2)})
+    EXPECT_EQ(printable_lines(text), text);
+  // What was found is still in the report.
+  const auto read = finding_of(json::parse(dump(to_json(f))));
+  ASSERT_TRUE(read) << read.error();
+  EXPECT_EQ(read->here.place.file, evil);
+}
+
+TEST(Html, ShowsNoLinesOfFilesThatTheUserDidNotMean) {
+  Finding f = full_finding();
+  f.here.place = place_at(1, {}, "/etc/passwd");
+  f.there.clear();
+  const std::string page = to_html({f});
+  EXPECT_THAT(page, Not(HasSubstr("root:")));
+  EXPECT_THAT(page, HasSubstr("/etc/passwd:1"));
 }
 
 TEST(Picture, HasALaneForEachWarpAndABarForEachCopy) {

@@ -1,14 +1,19 @@
 // Merges findings and writes them.
 #include "gpu/check/report/report.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "gpu/check/finding/source.hpp"
+#include "gpu/check/report/filter.hpp"
 #include "gpu/check/report/json.hpp"
 #include "tests/unit/detect/sample.hpp"
 
@@ -73,6 +78,95 @@ TEST(Writing, TakesTheFormFromTheEnding) {
   EXPECT_FALSE(write_report(folder + "/no/such/folder.json", {}));
   EXPECT_TRUE(is_report("a.json"));
   EXPECT_FALSE(is_report("json"));
+}
+
+TEST(Writing, KeepsTheOldReportIfThereIsNoRoom) {
+  const std::string path = testing::TempDir() + "/kept.json";
+  ASSERT_TRUE(write_report(path, {finding_at(1)}));
+  rlimit before;
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit limit{1000, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &limit);
+  const auto wrote = write_report(path, {full_finding(), finding_at(2)});
+  setrlimit(RLIMIT_FSIZE, &before);
+  ASSERT_FALSE(wrote);
+  EXPECT_THAT(wrote.error(), testing::HasSubstr("'" + path + "': File too large"));
+  const auto read = read_findings(path);
+  ASSERT_TRUE(read) << read.error();
+  EXPECT_EQ(read->at(0).here.place.line, 1u);
+}
+
+std::string error_of(const std::string& name, const std::string& text) {
+  const std::string path = testing::TempDir() + "/" + name;
+  std::ofstream(path, std::ios::binary) << text;
+  const auto read = read_findings(path);
+  return read ? "none" : read.error();
+}
+
+TEST(Reading, SaysHowASarifFileIsWrong) {
+  const auto error = [](const char* text) { return error_of("foreign.sarif", text); };
+  using testing::EndsWith;
+  EXPECT_THAT(error("[]"), EndsWith("is not a SARIF log, which is an object"));
+  EXPECT_THAT(error("3"), EndsWith("is not a SARIF log, which is an object"));
+  EXPECT_THAT(error("{}"), EndsWith("'runs' is not an array"));
+  EXPECT_THAT(error(R"({"runs": {"a": 1}})"), EndsWith("'runs' is not an array"));
+  EXPECT_THAT(error(R"({"runs": [1]})"), EndsWith("a run is not an object"));
+  EXPECT_THAT(error(R"({"runs": [{"results": 1}]})"), EndsWith("'results' is not an array"));
+  for (const char* result : {"1", "{}", R"({"properties": [1]})", R"({"properties": {}})"})
+    EXPECT_THAT(error(("{\"runs\": [{\"results\": [" + std::string(result) + "]}]}").c_str()),
+                EndsWith("the result is another tool's"));
+  EXPECT_THAT(error(R"({"runs": [{"results": [{"properties": {"finding": 1}}]}]})"),
+              EndsWith("a finding is not an object"));
+  for (const char* each : {R"({"runs": []})", R"({"runs": [{}]})", R"({"runs": [{"results": []}]})",
+                           R"({"runs": [{"results": [], "tool": {"driver": {"name": "lint"}}}]})"})
+    EXPECT_THAT(error(each), EndsWith("it is not a report of this tool: another wrote it"));
+  EXPECT_EQ(error(R"({"runs": [{"results": [], "tool": {"driver": {"name": "Inflight"}}}]})"),
+            "none");
+}
+
+TEST(Reading, SaysHowAReportIsWrong) {
+  const auto error = [](const char* text) { return error_of("foreign.json", text); };
+  using testing::EndsWith;
+  for (const char* each : {"1", "[]", "null", "{}", R"({"findings": 1, "version": 1})"})
+    EXPECT_THAT(error(each), EndsWith("the file is not a findings report"));
+  EXPECT_THAT(error(R"({"findings": [], "version": "1"})"), EndsWith("its version is not 1"));
+  EXPECT_THAT(error(R"({"findings": [1], "version": 1})"), EndsWith("a finding is not an object"));
+  EXPECT_THAT(read_findings(testing::TempDir()).error(), EndsWith("is a folder"));
+  EXPECT_THAT(read_suppressions(testing::TempDir()).error(), EndsWith("is a folder"));
+  EXPECT_FALSE(Filter::read({}, testing::TempDir()));
+}
+
+TEST(Reading, BearsAnyNesting) {
+  const std::string open(1000000, '['), close(1000000, ']');
+  EXPECT_NE(error_of("deep.json", open + close), "none");
+  EXPECT_NE(error_of("open.json", open), "none");
+  EXPECT_NE(error_of("deep.sarif", "{\"runs\": [{\"results\": [{\"properties\": {\"finding\": " +
+                                       open + close + "}}]}]}"),
+            "none");
+  EXPECT_NE(error_of("deep.html", "<!-- findings " + open + close + " -->\n"), "none");
+}
+
+TEST(Reading, RefusesNumbersThatNoFindingHas) {
+  nlohmann::json j = to_json(full_finding());
+  j["here"]["at"]["line"] = 1ull << 32;
+  EXPECT_EQ(finding_of(j).error(), "a finding's 'line' is too large");
+  j = to_json(full_finding());
+  j["moment"] = nlohmann::json::array();
+  for (int i = 0; i < 5000; ++i) j["moment"].push_back(to_json(full_finding())["moment"][0]);
+  EXPECT_EQ(finding_of(j).error(), "a finding's 'moment' has too many entries");
+}
+
+TEST(Merging, AddsCountsOnlyUpToTheLargestNumber) {
+  Finding most = finding_at(1);
+  most.count = std::numeric_limits<std::uint64_t>::max() - 1;
+  EXPECT_EQ(merged({most, most})[0].count, std::numeric_limits<std::uint64_t>::max());
+}
+
+// Members that no report of this build has alone.
+TEST(Merging, TakesALineOfACallWithoutTheCall) {
+  nlohmann::json j = to_json(finding_at(3, "a line"));
+  j["here"]["at"]["call_source"] = "another";
+  EXPECT_THAT(to_text(*finding_of(j)), testing::Not(testing::HasSubstr("another")));
 }
 
 TEST(SourceRoot, IsTheWorkingTree) {

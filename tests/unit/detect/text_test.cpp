@@ -1,5 +1,6 @@
 // Findings as text, and the source lines that they quote.
 #include <gmock/gmock.h>
+#include <stdlib.h>
 
 #include <filesystem>
 #include <fstream>
@@ -7,11 +8,13 @@
 #include "gpu/check/finding/alike.hpp"
 #include "gpu/check/finding/findings.hpp"
 #include "gpu/check/finding/source.hpp"
+#include "gpu/check/printable.hpp"
 #include "tests/unit/detect/sample.hpp"
 
 namespace inflight::check {
 namespace {
 
+namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -169,7 +172,7 @@ TEST(OwnLine, IsTheInnermostOutsideOfInstalledHeaders) {
 TEST(SourceFiles, QuoteTheLineOfEachPlace) {
   const std::string path = (std::filesystem::path(testing::TempDir()) / "quoted.cu").string();
   std::ofstream(path) << "first\r\n\tsecond\nthird";
-  SourceFiles files;
+  SourceFiles files({testing::TempDir()});
   Finding f = finding_at(2);
   f.here.place.file = path;
   f.there = {{"writes", place_at(3, {}, path), {}}, {"writes", place_at(4, {}, path), {}}};
@@ -179,6 +182,74 @@ TEST(SourceFiles, QuoteTheLineOfEachPlace) {
   EXPECT_EQ(f.there[1].place.source, "");
   EXPECT_EQ(files.lines(path)[0], "first");
   EXPECT_TRUE(files.lines(testing::TempDir()).empty());
+}
+
+// A folder with sources and one with a secret, and a working directory.
+class SourceFilesTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string path = testing::TempDir() + "/sources-XXXXXX";
+    ASSERT_TRUE(mkdtemp(path.data()));
+    top = fs::canonical(path);
+    for (const char* each : {"work/.git", "work/.ssh", "work/sub", "other"})
+      fs::create_directories(top / each);
+    for (const char* each : {"work/a.cu", "work/.ssh/key", "work/sub/.hidden", "other/secret"})
+      std::ofstream(top / each) << "text\n";
+    fs::create_symlink(top / "other/secret", top / "work/link.cu");
+    fs::current_path(top / "work/sub");
+  }
+  void TearDown() override {
+    fs::current_path(before);
+    fs::remove_all(top);
+  }
+  static bool shows(const SourceFiles& files, const fs::path& path) {
+    return !SourceFiles(files).lines(path.string()).empty();
+  }
+  fs::path top;
+  const fs::path before = fs::current_path();
+};
+
+TEST_F(SourceFilesTest, ShowTheWorkingTree) {
+  const SourceFiles files;
+  EXPECT_TRUE(shows(files, top / "work/a.cu"));
+  EXPECT_TRUE(shows(files, "../a.cu"));
+  EXPECT_FALSE(shows(files, ""));
+}
+
+TEST_F(SourceFilesTest, ShowNothingThatTheUserDidNotMean) {
+  const SourceFiles files;
+  EXPECT_FALSE(shows(files, top / "other/secret"));
+  EXPECT_FALSE(shows(files, top / "work/../other/secret"));
+  EXPECT_FALSE(shows(files, top / "work/link.cu"));
+  EXPECT_FALSE(shows(files, top / "work/.ssh/key"));
+  EXPECT_FALSE(shows(files, ".hidden"));
+  for (const char* each : {"/etc/passwd", "/proc/self/environ", "/proc/self/cmdline"})
+    EXPECT_FALSE(shows(files, each)) << each;
+  fs::current_path("/");  // says nothing about what the user means
+  EXPECT_FALSE(shows(SourceFiles(), "/etc/passwd"));
+}
+
+TEST_F(SourceFilesTest, ShowFoldersThatTheUserNames) {
+  EXPECT_TRUE(shows(SourceFiles({(top / "other").string()}), top / "other/secret"));
+  EXPECT_TRUE(shows(SourceFiles({(top / "work/.ssh").string()}), top / "work/.ssh/key"));
+  EXPECT_FALSE(shows(SourceFiles({(top / "oth").string()}), top / "other/secret"));
+}
+
+TEST(FindingText, EscapesWhatATerminalObeys) {
+  Finding f = full_finding();
+  const std::string evil = "\033]0;x\007\n\xc2\x9b\u202e\xff";
+  f.sentence = f.remedy = f.rule = f.replay = evil;
+  for (Party* p : {&f.here, &f.there[0], &f.in_flight[0]}) {
+    p->did = p->place.source = p->place.kernel = p->place.function = evil;
+    p->place.file = p->place.instruction = p->place.call_source = evil;
+    p->place.inlined_at = {{evil, 1, 1}};
+  }
+  f.bytes->variable = evil;
+  for (const std::string& text : {to_text(f), short_text(f), headline(f)}) {
+    EXPECT_EQ(printable_lines(text), text);
+    EXPECT_EQ(text.find("\n\\u009b"), text.npos);
+  }
+  EXPECT_THAT(to_text(f), testing::HasSubstr("\\x1b]0;x\\x07\\x0a\\u009b\\u202e\\xff"));
 }
 
 TEST(Findings, AreCompleteWhenTheyAreHeardOf) {

@@ -1,6 +1,8 @@
 // printf, assert, malloc and free, called from kernels.
 #include "gpu/machine/builtins/builtins.hpp"
 
+#include <fmt/format.h>
+
 #include "tests/unit/machine/ptx_runner.hpp"
 
 namespace inflight::machine {
@@ -140,14 +142,13 @@ TEST(Printf, AWildStringIsAFault) {
   EXPECT_NE(o.report.find("printf's %s argument is out of bounds"), o.report.npos) << o.report;
 }
 
-const std::string assertion =
-    ".extern .func __assertfail(.param .b64 e, .param .b64 f, .param .b32 l, "
-    ".param .b64 n, .param .b64 s);\n.global .align 1 .b8 e[6] = " +
-    quoted("x > 1") + ";\n.global .align 1 .b8 f[5] = " + quoted("a.cu") +
-    ";\n.global .align 1 .b8 n[9] = " + quoted("void k()") + ";\n";
-
-TEST(Assert, SaysWhatCudaSays) {
-  PtxRunner r({kernel_k(R"(
+// A kernel whose threads from number 38 on fail an assertion.
+std::string asserts(const std::string& expression, const std::string& file) {
+  const auto text = [](const char* name, const std::string& words) {
+    return fmt::format(".global .align 1 .b8 {}[{}] = {};\n", name, words.size() + 1,
+                       quoted(words));
+  };
+  return kernel_k(R"(
   mov.u32 %r4, %tid.y; mad.lo.u32 %r1, %r4, 20, %r1;
   setp.lt.u32 %p1, %r1, 38;
   @%p1 bra FINE;
@@ -159,13 +160,29 @@ TEST(Assert, SaysWhatCudaSays) {
   mov.u64 %rd3, 1; st.param.b64 [p4], %rd3;
   call.uni __assertfail, (p0, p1, p2, p3, p4); }
 FINE:)",
-                        assertion)});
+                  ".extern .func __assertfail(.param .b64 e, .param .b64 f, .param .b32 l, "
+                  ".param .b64 n, .param .b64 s);\n" +
+                      text("e", expression) + text("f", file) + text("n", "void k()"));
+}
+
+TEST(Assert, SaysWhatCudaSays) {
+  PtxRunner r({asserts("x > 1", "a.cu")});
   testing::internal::CaptureStderr();
   const Outcome o = r.run("k", {}, {20, 2, 1}, {0});
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "a.cu:17: void k(): block: [0,0,0], thread: [18,1,0] Assertion `x > 1` failed.\n"
             "a.cu:17: void k(): block: [0,0,0], thread: [19,1,0] Assertion `x > 1` failed.\n");
   EXPECT_EQ(o.kind, FaultKind::assertion);
+}
+
+TEST(Assert, GivesTheTerminalNothingToObey) {
+  PtxRunner r({asserts("\033[31mx", "a\nb.cu")});
+  testing::internal::CaptureStderr();
+  const Outcome o = r.run("k", {}, {39, 1, 1}, {0});
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "a\\x0ab.cu:17: void k(): block: [0,0,0], thread: [38,0,0] Assertion `\\x1b[31mx` "
+            "failed.\n");
+  EXPECT_EQ(o.report.find('\033'), std::string::npos);
 }
 
 const std::string heap =

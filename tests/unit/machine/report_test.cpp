@@ -36,6 +36,16 @@ TEST(Report, ABadStoreIsPlacedInSourceAndPtx) {
        "launched as (2,3,1) blocks of (2,6,1) threads"});
 }
 
+TEST(Report, GivesTheTerminalNothingToObey) {
+  PtxRunner r(
+      {".visible .entry k() {\n  .loc 1 3 1\n  trap; // \033[31m \xc2\x9b\n  ret;\n}\n"
+       ".file 1 \"/src/\033]0;x\007.cu\"\n"});
+  const Outcome o = r.run("k", {}, {});
+  EXPECT_EQ(o.kind, FaultKind::trap);
+  expect_parts(o.report, {"source: /src/\\x1b]0;x\\x07.cu:3:1", "trap; // \\x1b[31m \\u009b"});
+  EXPECT_EQ(o.report.find_first_of("\033\007\x9b"), std::string::npos);
+}
+
 TEST(Report, TheCallersAreNamed) {
   PtxRunner r({R"(
 .visible .func inner() { .reg .b64 %rd1; mov.u64 %rd1, 8; st.global.u64 [%rd1], %rd1; ret; }

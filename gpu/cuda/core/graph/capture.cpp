@@ -95,6 +95,8 @@ Status begin_capture(Stream& stream, CaptureMode mode, std::shared_ptr<Graph> in
   if (stream.kind() == Stream::Kind::legacy) return Status::capture_unsupported;
   std::lock_guard lock(graph_mutex());
   if (stream.capture) return Status::illegal_state;
+  for (const Node* node : dependencies)
+    if (node->graph != into.get()) return Status::invalid_value;
   auto capture = std::make_shared<Capture>();
   capture->to_graph = into != nullptr;
   capture->graph = into ? std::move(into) : std::make_shared<Graph>();
@@ -167,15 +169,17 @@ Status set_capture_tips(Stream& stream, const std::vector<Node*>& nodes, const E
   return Status::success;
 }
 
-Result<Node*> capture_work(Stream& stream, Work work) {
+std::optional<Status> capture_work(Stream& stream, Work& work) {
+  if (none_active()) return std::nullopt;
   std::lock_guard lock(graph_mutex());
+  if (!stream.capture) return std::nullopt;
   Capture& capture = *stream.capture;
-  if (capture.state == CaptureState::invalidated) return fail(Status::capture_invalidated);
+  if (capture.state == CaptureState::invalidated) return Status::capture_invalidated;
   auto& tips = capture.tips[&stream];
   const auto* kernel = std::get_if<KernelWork>(&work);
   const bool programmatic = kernel && kernel->programmatic;
   auto node = capture.graph->add(std::move(work), tips);
-  if (!node) return node;
+  if (!node) return node.error().status;
   EdgeKinds& kinds = capture.kinds[&stream];
   for (const Node* tip : tips) {
     const auto given = kinds.find(tip);
@@ -186,13 +190,7 @@ Result<Node*> capture_work(Stream& stream, Work work) {
   }
   tips = {*node};
   kinds.clear();
-  return node;
-}
-
-bool captured_now(const Event& event) {
-  if (none_active()) return false;
-  std::lock_guard lock(graph_mutex());
-  return event.capture && !event.capture->ended;
+  return Status::success;
 }
 
 void forget_capture(Event& event) {
@@ -201,8 +199,10 @@ void forget_capture(Event& event) {
   event.capture = nullptr;
 }
 
-Status capture_record(Stream& stream, Event& event, EdgeKind kind) {
+std::optional<Status> capture_record(Stream& stream, Event& event, EdgeKind kind) {
+  if (none_active()) return std::nullopt;
   std::lock_guard lock(graph_mutex());
+  if (!stream.capture) return std::nullopt;
   if (stream.capture->state == CaptureState::invalidated) return Status::capture_invalidated;
   event.capture = stream.capture;
   event.captured_nodes = stream.capture->tips[&stream];
@@ -212,9 +212,12 @@ Status capture_record(Stream& stream, Event& event, EdgeKind kind) {
   return Status::success;
 }
 
-Status capture_wait(Stream& stream, Event& event) {
+std::optional<Status> capture_wait(Stream& stream, Event& event) {
+  if (none_active()) return std::nullopt;
   std::lock_guard lock(graph_mutex());
-  if (!event.capture || event.capture->ended)
+  const bool captured = event.capture && !event.capture->ended;
+  if (!stream.capture && !captured) return std::nullopt;
+  if (!captured)
     return event.latest() ? invalidate(*stream.capture, Status::capture_isolation)
                           : Status::success;
   if (event.capture->state == CaptureState::invalidated) return Status::capture_invalidated;
@@ -233,8 +236,10 @@ Status capture_wait(Stream& stream, Event& event) {
 
 void leave_capture(Stream& stream) {
   if (none_active()) return;
+  // If it is dropped, the program's destructors run without the mutex.
+  std::shared_ptr<Capture> capture;
   std::lock_guard lock(graph_mutex());
-  std::shared_ptr<Capture> capture = stream.capture;
+  capture = stream.capture;
   if (!capture) return;
   if (capture->origin == &stream) {
     invalidate(*capture, Status::capture_invalidated);
@@ -244,6 +249,11 @@ void leave_capture(Stream& stream) {
   capture->tips.erase(&stream);
   capture->kinds.erase(&stream);
   stream.capture = nullptr;
+}
+
+bool captured_into(const Graph& graph) {
+  return std::any_of(captures().begin(), captures().end(),
+                     [&](const auto& each) { return each->graph.get() == &graph; });
 }
 
 Status unsafe_in_capture() {

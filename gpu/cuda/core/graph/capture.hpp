@@ -2,6 +2,7 @@
 // a Graph Using Stream Capture").
 #pragma once
 #include <memory>
+#include <optional>
 #include <thread>
 #include <unordered_map>
 #include <vector>
@@ -44,19 +45,25 @@ std::shared_ptr<Capture> capture_of(const Stream& stream);
 Status set_capture_tips(Stream& stream, const std::vector<Node*>& nodes, const EdgeKinds& kinds,
                         bool add);
 
-// Adds `work` as a node that depends on the stream's tips (capture_invalidated).
-Result<Node*> capture_work(Stream& stream, Work work);
-// True if the event was recorded in a capture that is still in progress.
-bool captured_now(const Event& event);
+// Adds `work` as a node that depends on the stream's tips (capture_invalidated). Nothing: the
+// stream does not capture (now), and the work stays as it is. Another thread may end a capture at
+// any time, so whoever adds to one asks here, and not capturing() before.
+std::optional<Status> capture_work(Stream& stream, Work& work);
 // The event is recorded outside of captures.
 void forget_capture(Event& event);
-// Records the event at the stream's tips. `kind`: the kind of the edges from those nodes.
-Status capture_record(Stream& stream, Event& event, EdgeKind kind = {});
+// Records the event at the stream's tips. `kind`: the kind of the edges from those nodes. Nothing:
+// the stream does not capture.
+std::optional<Status> capture_record(Stream& stream, Event& event, EdgeKind kind = {});
 // Makes the stream's next work depend on the event's nodes. `stream` joins the event's capture.
-Status capture_wait(Stream& stream, Event& event);
+// Nothing: neither the stream nor the event is in a capture.
+std::optional<Status> capture_wait(Stream& stream, Event& event);
 
-// Removes a destroyed stream from its capture.
+// Removes a stream that ends from its capture.
 void leave_capture(Stream& stream);
+
+// True if a capture in progress adds nodes to the graph. The graph and its nodes cannot be
+// destroyed then (illegal_state, as on an H200). Hold graph_mutex().
+bool captured_into(const Graph& graph);
 
 // success if captures permit a call of this kind. Otherwise the captures that the call disturbs are
 // invalidated, and the status is CUDA's.

@@ -2,8 +2,8 @@
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/graph/nodes.hpp"
 #include "gpu/cuda/core/graph/operations.hpp"
-#include "gpu/host/of_this_thread.hpp"
 #include "gpu/cuda/core/store.hpp"
+#include "gpu/host/of_this_thread.hpp"
 
 namespace inflight::cuda {
 
@@ -27,6 +27,7 @@ Result<EdgeKinds> edge_kinds(const std::vector<Node*>& nodes, const abi::EdgeDat
 
 Status begin_capture_to_graph(Stream& stream, const void* handle, void* const* dependencies,
                               const abi::EdgeData* data, std::size_t count, int mode) {
+  const std::lock_guard lock(graph_mutex());  // the nodes stay
   auto graph = Core::get().graphs.find(handle);
   auto nodes = nodes_of(dependencies, count);
   if (!graph || !nodes) return Status::invalid_value;
@@ -66,11 +67,11 @@ void store_if(T* to, const std::type_identity_t<T>& value) {
 
 Status get_capture_info(Stream& stream, const CaptureInfo& info) {
   if (!info.state) return Status::invalid_value;
+  const std::lock_guard lock(graph_mutex());  // the capture goes on
   auto found = capture_state(stream);
   if (!found) return found.error().status;
   *info.state = int(*found);
   if (*found != CaptureState::active) return Status::success;
-  std::lock_guard lock(graph_mutex());
   auto capture = capture_of(stream);
   const auto& nodes = capture->tips[&stream];
   auto& shown = host::of_this_thread<ShownCapture>();
@@ -93,6 +94,7 @@ Status get_capture_info(Stream& stream, const CaptureInfo& info) {
 Status update_capture(Stream& stream, void* const* tips, const abi::EdgeData* data,
                       std::size_t count, unsigned flags) {
   constexpr unsigned set = 1;
+  const std::lock_guard lock(graph_mutex());  // the nodes stay
   auto nodes = nodes_of(tips, count);
   if (!nodes || flags > set) return Status::invalid_value;
   const auto kinds = edge_kinds(*nodes, data);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <deque>
 #include <map>
 #include <string>
@@ -12,6 +11,7 @@
 #include "gpu/cuda/core/graph/graph.hpp"
 #include "gpu/cuda/core/graph/operations.hpp"
 #include "gpu/cuda/core/memory/transfer.hpp"
+#include "gpu/host/output_file.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -250,12 +250,11 @@ Status print_graph(const void* handle, const char* path, unsigned flags) {
   std::lock_guard lock(graph_mutex());
   const auto graph = Core::get().graphs.find(handle);
   if (!graph || !path) return Status::invalid_value;
-  std::FILE* const file = std::fopen(path, "w");
-  if (!file) return Status::operating_system;
   Printer printer(flags);
   printer.print(*graph);
-  const bool done = std::fprintf(file, "digraph dot {\n%s}\n", printer.text.c_str()) >= 0;
-  return std::fclose(file) == 0 && done ? Status::success : Status::operating_system;
+  return host::replace_file(path, "digraph dot {\n" + printer.text + "}\n")
+             ? Status::success
+             : Status::operating_system;
 }
 
 }  // namespace inflight::cuda

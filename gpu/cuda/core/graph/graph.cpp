@@ -87,7 +87,13 @@ Graph::~Graph() {
   for (const auto& node : nodes_) detach(*node);
 }
 
+void keep_in_graph(Work& work) {
+  if (auto* const kernel = std::get_if<KernelWork>(&work)) kernel->linked = {};
+  if (auto* const copy = std::get_if<Copy>(&work)) note_sides(*copy);
+}
+
 void set_work(Node& node, Work work) {
+  keep_in_graph(work);
   node.work = std::move(work);
   point_at_arguments(node);
 }

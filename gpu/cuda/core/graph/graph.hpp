@@ -82,6 +82,9 @@ class Graph {
   std::uint32_t next_node_ = 0;
 };
 
+// Prepares work for its stay in a graph: each launch links its kernel anew, and a copy notices if
+// memory of it is freed.
+void keep_in_graph(Work& work);
 // Replaces a node's work by work of the same kind.
 void set_work(Node& node, Work work);
 
@@ -146,6 +149,7 @@ class GraphExec : public std::enable_shared_from_this<GraphExec> {
   static void publish(const Steps& steps, const Ticket& launch);
   static Status take_updatable(const Steps& steps, const std::shared_ptr<GraphExec>& exec);
   static bool has_updatable(const Steps& steps);
+  static Status link_kernels(Steps& steps);
   explicit GraphExec(std::uint64_t flags);
   static bool decides(const Steps& steps, const Condition& condition);
   static void begin_conditions(const Steps& steps);

@@ -128,6 +128,20 @@ bool GraphExec::decides(const Steps& steps, const Condition& condition) {
   });
 }
 
+// A launch keeps the programs of its kernels, also if their modules are unloaded meanwhile.
+Status GraphExec::link_kernels(Steps& steps) {
+  for (Step& step : steps) {
+    for (Steps& body : step.bodies)
+      if (Status status = link_kernels(body); status != Status::success) return status;
+    auto* const kernel = std::get_if<KernelWork>(&step.work);
+    if (!kernel || kernel->updatable || !step.enabled) continue;
+    auto linked = kernel->function->on(kernel->device);
+    if (!linked) return report(linked);
+    kernel->linked = std::move(*linked);
+  }
+  return Status::success;
+}
+
 // From now on, events that the graph records stand for this launch. For listeners, whoever waits
 // for one comes after the whole launch.
 void GraphExec::publish(const Steps& steps, const Ticket& launch) {
@@ -148,12 +162,13 @@ Status GraphExec::launch(const std::shared_ptr<Stream>& stream) {
   {
     std::lock_guard lock(mutex_);
     held = held_;
+    *steps = steps_;
+    if (Status status = link_kernels(*steps); status != Status::success) return status;
     std::vector<GraphReservation::Step> memory;
     for (const Step& step : steps_)
       if (auto each = memory_step(step.work); each.memory) memory.push_back(std::move(each));
     Status status = reservation.take(memory, *stream, flags & auto_free_on_launch);
     if (status != Status::success) return status;
-    *steps = steps_;
     if (for_devices()) uploaded_ = std::make_shared<const Steps>(steps_);
     after.push_back(last_);
   }
@@ -218,6 +233,7 @@ Status GraphExec::set(const Node* node, Work work) {
       kernel->updatable = node;
       node->set(*kernel);
     }
+  keep_in_graph(work);
   found->work = std::move(work);
   return Status::success;
 }

@@ -62,6 +62,7 @@ void UpdatableNode::release() {
 void UpdatableNode::set(const KernelWork& work) {
   const std::lock_guard lock(mutex_);
   work_ = work;
+  work_.linked = {};
   work_.updatable = nullptr;
 }
 

@@ -14,6 +14,7 @@
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/graph/graph.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/core/sharing/mappings.hpp"
 
 namespace inflight::cuda {
 
@@ -45,14 +46,16 @@ std::uint64_t next_block_id() {
 // Addresses of one graph, in multiples of `step`; ranges are taken from the lowest address up.
 struct GraphBlock {
   GraphBlock(int device, std::uint64_t wanted) : device(device), bytes(round_up(wanted, step)) {
+    unmap_unused();
     void* at =
         mmap(nullptr, bytes + guard, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (at == MAP_FAILED) return;
     base = address_of(at);
     mprotect(at, bytes, PROT_READ | PROT_WRITE);
   }
+  // Work in a stream may still use what another stream has freed.
   ~GraphBlock() {
-    if (base) munmap(reinterpret_cast<void*>(base), bytes + guard);
+    if (base) unmap_when_unused(reinterpret_cast<void*>(base), bytes + guard);
   }
   GraphBlock(const GraphBlock&) = delete;
   GraphBlock& operator=(const GraphBlock&) = delete;

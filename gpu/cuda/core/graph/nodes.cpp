@@ -15,6 +15,7 @@ Result<Work> checked(Result<Work> work) {
   if (!work) return work;
   if (Status status = check(*work, current_device()); status != Status::success)
     return fail(status);
+  if (auto* const copy = std::get_if<Copy>(&*work)) note_sides(*copy);
   return work;
 }
 
@@ -229,10 +230,12 @@ Status with_node(const void* handle, Body body) {
 }  // namespace
 
 Status set_kernel_node(const void* node, const abi::KernelNode* parameters) {
+  const std::lock_guard lock(graph_mutex());
   return set_node(node, keep_attributes(node, work_of(parameters)));
 }
 
 Status set_exec_kernel_node(const void* exec, const void* node, const abi::KernelNode* parameters) {
+  const std::lock_guard lock(graph_mutex());
   return set_exec_node(exec, node, keep_attributes(node, work_of(parameters)));
 }
 

@@ -9,7 +9,8 @@
 
 namespace inflight::cuda {
 
-// The nodes of an array of handles, or nothing if a handle is invalid.
+// The nodes of an array of handles, or nothing if a handle is invalid. Hold graph_mutex() while
+// they are used.
 std::optional<std::vector<Node*>> nodes_of(void* const* handles, std::size_t count);
 // An edge's kind from its data. Without data it is plain (invalid_value: reserved bytes are set).
 Result<EdgeKind> edge_kind(const abi::EdgeData* data);

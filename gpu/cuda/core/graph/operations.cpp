@@ -143,6 +143,7 @@ Status create_graph(void** place, unsigned flags) {
 Status destroy_graph(const void* handle) {
   return with_graph(handle, [&](Graph& graph) {
     if (graph.embedded) return Status::invalid_value;
+    if (captured_into(graph)) return Status::illegal_state;
     Core::get().graphs.remove(handle);
     return Status::success;
   });
@@ -229,6 +230,7 @@ Status remove_dependencies(const void* graph, void* const* from, void* const* to
 
 Status destroy_node(const void* handle) {
   return with_any_node(handle, [](Node& node) {
+    if (captured_into(*node.graph)) return Status::illegal_state;
     const auto* const kernel = std::get_if<KernelWork>(&node.work);
     if ((kernel && kernel->updatable) || node.graph->has_memory()) return Status::not_supported;
     return node.graph->remove(&node);

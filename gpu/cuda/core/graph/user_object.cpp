@@ -2,15 +2,19 @@
 #include "gpu/cuda/core/graph/user_object.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "gpu/cuda/core/graph/graph.hpp"
 #include "gpu/cuda/core/stream/stream.hpp"
 
 namespace inflight::cuda {
 
-void UserObject::retain(unsigned count) {
+Status UserObject::retain(unsigned count) {
   std::lock_guard lock(mutex_);
+  if (references_ == 0 || count > std::numeric_limits<unsigned>::max() - references_)
+    return Status::invalid_value;
   references_ += count;
+  return Status::success;
 }
 
 Status UserObject::release(unsigned count) {
@@ -20,13 +24,16 @@ Status UserObject::release(unsigned count) {
     references_ -= count;
     if (references_ > 0) return Status::success;
   }
+  const auto self = Core::get().user_objects.remove(this);  // the handle ends with the object
   Stream::refusing_calls([this] { destroy_(data_); });
   return Status::success;
 }
 
-void retain(Graph& graph, const std::shared_ptr<UserObject>& object, unsigned count, bool move) {
-  if (!move) object->retain(count);
+Status retain(Graph& graph, const std::shared_ptr<UserObject>& object, unsigned count, bool move) {
+  if (Status status = move ? Status::success : object->retain(count); status != Status::success)
+    return status;
   graph.user_references.push_back(std::make_shared<UserReferences>(object, count));
+  return Status::success;
 }
 
 Status release(Graph& graph, const std::shared_ptr<UserObject>& object, unsigned count) {
@@ -38,10 +45,24 @@ Status release(Graph& graph, const std::shared_ptr<UserObject>& object, unsigned
   // Clones of the graph may share these references, so the rest becomes an entry of this graph
   // alone.
   const std::shared_ptr<UserReferences> old = *it;
-  held.erase(it);
-  if (unsigned rest = old->count - count) retain(graph, object, rest, false);
+  const unsigned rest = old->count - count;
+  if (rest == 0) {
+    held.erase(it);
+    return Status::success;
+  }
+  if (Status status = object->retain(rest); status != Status::success) return status;
+  *it = std::make_shared<UserReferences>(object, rest);
   return Status::success;
 }
+
+namespace {
+
+// A call may retain or release as many references as an int holds, as on an H200.
+bool possible(unsigned count) {
+  return count != 0 && count <= unsigned(std::numeric_limits<int>::max());
+}
+
+}  // namespace
 
 Status make_user_object(void** place, void* data, void (*destroy)(void*), unsigned references,
                         unsigned flags) {
@@ -53,17 +74,13 @@ Status make_user_object(void** place, void* data, void (*destroy)(void*), unsign
 }
 
 Status retain_user_object(const void* handle, unsigned count) {
-  std::lock_guard lock(graph_mutex());
   auto object = Core::get().user_objects.find(handle);
-  if (!object || count == 0) return Status::invalid_value;
-  object->retain(count);
-  return Status::success;
+  return object && possible(count) ? object->retain(count) : Status::invalid_value;
 }
 
 Status release_user_object(const void* handle, unsigned count) {
-  std::lock_guard lock(graph_mutex());
   auto object = Core::get().user_objects.find(handle);
-  return object && count ? object->release(count) : Status::invalid_value;
+  return object && possible(count) ? object->release(count) : Status::invalid_value;
 }
 
 Status retain_in_graph(const void* graph, const void* handle, unsigned count, unsigned flags) {
@@ -71,16 +88,19 @@ Status retain_in_graph(const void* graph, const void* handle, unsigned count, un
   std::lock_guard lock(graph_mutex());
   auto holder = Core::get().graphs.find(graph);
   auto object = Core::get().user_objects.find(handle);
-  if (!holder || !object || count == 0 || flags > move) return Status::invalid_value;
-  retain(*holder, object, count, flags == move);
-  return Status::success;
+  if (!holder || !object || !possible(count) || flags > move) return Status::invalid_value;
+  return retain(*holder, object, count, flags == move);
 }
 
 Status release_from_graph(const void* graph, const void* handle, unsigned count) {
+  // If it is the last, the program's destructor runs without the mutex.
+  std::vector<std::shared_ptr<UserReferences>> before;
   std::lock_guard lock(graph_mutex());
   auto holder = Core::get().graphs.find(graph);
   auto object = Core::get().user_objects.find(handle);
-  return holder && object && count ? release(*holder, object, count) : Status::invalid_value;
+  if (!holder || !object || !possible(count)) return Status::invalid_value;
+  before = holder->user_references;
+  return release(*holder, object, count);
 }
 
 }  // namespace inflight::cuda

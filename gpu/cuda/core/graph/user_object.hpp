@@ -15,7 +15,8 @@ class UserObject {
  public:
   UserObject(void* data, void (*destroy)(void*), unsigned references)
       : data_(data), destroy_(destroy), references_(references) {}
-  void retain(unsigned count);
+  // invalid_value: more than the count holds, or nobody holds the object any more.
+  Status retain(unsigned count);
   Status release(unsigned count);  // invalid_value: more than are held
 
  private:
@@ -36,7 +37,8 @@ struct UserReferences {
   unsigned count;
 };
 
-// Operations on the handles of user objects and graphs (invalid_value).
+// Operations on the handles of user objects and graphs (invalid_value: also if a call retains or
+// releases more than INT_MAX references).
 Status make_user_object(void** place, void* data, void (*destroy)(void*), unsigned references,
                         unsigned flags);
 Status retain_user_object(const void* handle, unsigned count);
@@ -45,7 +47,7 @@ Status retain_in_graph(const void* graph, const void* handle, unsigned count, un
 Status release_from_graph(const void* graph, const void* handle, unsigned count);
 
 // Gives the graph `count` references: new ones, or, if `move`, the caller's.
-void retain(Graph& graph, const std::shared_ptr<UserObject>& object, unsigned count, bool move);
+Status retain(Graph& graph, const std::shared_ptr<UserObject>& object, unsigned count, bool move);
 Status release(Graph& graph, const std::shared_ptr<UserObject>& object, unsigned count);
 
 }  // namespace inflight::cuda

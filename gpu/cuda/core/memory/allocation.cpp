@@ -12,6 +12,7 @@
 #include "gpu/cuda/core/memory/pool.hpp"
 #include "gpu/cuda/core/profiles.hpp"
 #include "gpu/cuda/core/settings.hpp"
+#include "gpu/cuda/core/sharing/mappings.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -86,16 +87,15 @@ Status free_memory(void* pointer) {
   const auto address = address_of(pointer);
   if (!pointer) return Status::success;
   if (auto memory = GraphMemory::find(address)) {
-    Core::get().device(memory->device).synchronize();
+    wait_for_users(address, memory->device);
     return memory->end() ? Status::success : Status::invalid_value;
   }
   auto allocation = Core::get().memory.find(address);
   if (!allocation || !claim_free(address)) return Status::invalid_value;
   // Queued work may still use the memory. CUDA waits for that work too.
-  Device& device = Core::get().device(allocation->device);
-  device.synchronize();
+  wait_for_users(address, allocation->device);
   free_claimed(address);
-  return device.fault();
+  return Core::get().device(allocation->device).fault();
 }
 
 Status allocate_pinned(void** place, std::size_t bytes, unsigned flags) {
@@ -114,7 +114,7 @@ Status free_pinned(void* pointer) {
   if (!pointer) return Status::success;
   auto block = host_block(pointer);
   if (!block) return Status::invalid_value;
-  Core::get().device(block->device).synchronize();
+  wait_for_users(block->base, block->device);
   return free_host(pointer);
 }
 
@@ -126,7 +126,7 @@ Status register_pinned(void* pointer, std::size_t bytes, unsigned flags) {
 
 Status unregister_pinned(void* pointer) {
   if (Status status = allowed_in_capture(); status != Status::success) return status;
-  if (auto block = host_block(pointer)) Core::get().device(block->device).synchronize();
+  if (auto block = host_block(pointer)) wait_for_users(block->base, block->device);
   return unregister_host(pointer);
 }
 

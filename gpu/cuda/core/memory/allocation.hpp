@@ -17,7 +17,7 @@ Status allocate_managed(void** place, std::size_t bytes, unsigned flags);
 // Each row begins at a multiple of 512 bytes.
 Status allocate_rows(void** place, std::size_t* pitch, std::size_t width, std::size_t height);
 Status allocate_box(abi::PitchedPointer* place, const abi::Extent& extent);
-// Waits for the device first, since queued work may use it (invalid_value: no such allocation).
+// Waits first, since queued work may use it (invalid_value: no such allocation).
 Status free_memory(void* pointer);
 
 // cudaHostAlloc and its relatives (host_memory.hpp), with the flags that programs pass.

@@ -72,14 +72,15 @@ Result<CopySide> batch_side(const abi::CopyOperand3D& operand, const abi::Extent
   if (in_array) {
     const abi::Position& at = operand.array.offset;
     side.array = operand.array.array;
-    side.x = at.x * element, side.y = at.y, side.z = at.z;
+    side.x = (Checked(at.x) * element).saturated(), side.y = at.y, side.z = at.z;
     return side;
   }
   const auto& memory = operand.pointer;
   const std::size_t row = memory.row_length ? memory.row_length : extent.width;
   const std::size_t rows = memory.layer_height ? memory.layer_height : extent.height;
   if (row < extent.width || rows < extent.height) return fail(Status::invalid_value);
-  side.pointer = {memory.pointer, row * element, row * element, rows};
+  const std::size_t pitch = (Checked(row) * element).saturated();
+  side.pointer = {memory.pointer, pitch, pitch, rows};
   return side;
 }
 
@@ -96,8 +97,8 @@ Result<Item> item_of(const abi::BatchCopy3D& box) {
   const auto from = batch_side(box.from, extent, element, *from_element != 0);
   const auto to = batch_side(box.to, extent, element, *to_element != 0);
   if (!from || !to) return tl::unexpected(from ? to.error() : from.error());
-  auto copy = array_copy(*to, *from, extent.width * element, extent.height, extent.depth,
-                         Direction::by_address);
+  auto copy = array_copy(*to, *from, (Checked(extent.width) * element).saturated(), extent.height,
+                         extent.depth, Direction::by_address);
   if (!copy) return tl::unexpected(copy.error());
   return Item{std::move(*copy), SourceOrder(box.order)};
 }

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <string>
 
+#include "gpu/bytes/range.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
 
 namespace inflight::cuda {
@@ -57,9 +58,10 @@ std::uint64_t host_memory() {
 std::uint64_t default_host_share() { return host_memory() / 8 * 7; }
 
 Mapped mapped(const void* base, std::uint64_t bytes) {
-  auto at = address_of(base);
-  const std::uint64_t end = at + bytes;
-  if (end < at) return {};
+  const auto range = ByteRange::of(address_of(base), bytes);
+  if (!range) return {};
+  auto at = range->base();
+  const std::uint64_t end = range->end();
   Mapped result{false, true};
   std::ifstream maps("/proc/self/maps");
   for (std::string line; at < end && std::getline(maps, line);) {

@@ -9,6 +9,8 @@
 #include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/memory/host_limits.hpp"
+#include "gpu/cuda/core/memory/registered_faults.hpp"
+#include "gpu/cuda/core/sharing/mappings.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -29,8 +31,8 @@ constexpr unsigned read_only = 0x8;  // cudaHostRegisterReadOnly
 
 void end(const HostBlock& block) {
   Core::get().memory.release(block.base);
-  if (block.registered) return;
-  munmap(pointer_to(block.base), block.bytes);
+  if (block.registered) return forget_faults(block.base);
+  unmap_when_unused(pointer_to(block.base), block.bytes);
   Core::get().memory.host_share().give_back(block.bytes);
 }
 
@@ -82,6 +84,7 @@ Status register_host(const Device& device, void* base, std::uint64_t bytes, unsi
   if (!Core::get().memory.adopt(device.ordinal, base, bytes, machine::AllocationKind::host, {},
                                 {.writable = range.writable}))
     return Status::host_memory_already_registered;
+  expect_faults(address_of(base), bytes);
   keep({address_of(base), bytes, flags, true, device.ordinal});
   return Status::success;
 }
@@ -95,6 +98,7 @@ Status unregister_host(void* base) {
     return within ? Status::invalid_value : Status::host_memory_not_registered;
   }
   end(*block);
+  wait_for_pending_work();  // of which some may have begun before the release
   return Status::success;
 }
 

@@ -7,6 +7,7 @@
 #include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/stream/work.hpp"
+#include "gpu/machine/memory/ranges.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -25,10 +26,11 @@ std::map<std::uint64_t, Advice> advised;  // by the allocation's id
 
 // The id of the managed allocation that holds the range, or 0.
 std::uint64_t managed_range(const void* pointer, std::size_t bytes) {
-  const auto address = address_of(pointer);
-  auto found = Core::get().memory.find(address);
+  const auto range = ByteRange::of(address_of(pointer), bytes);
+  if (!range || range->empty()) return 0;
+  const auto found = Core::get().memory.find(range->base());
   if (!found || found->kind != machine::AllocationKind::managed) return 0;
-  return bytes && bytes <= found->base + found->size - address ? found->id : 0;
+  return machine::range_of(*found).contains(*range) ? found->id : 0;
 }
 
 int ordinal_of(const abi::Location& location) {

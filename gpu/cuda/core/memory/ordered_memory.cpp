@@ -84,10 +84,15 @@ Status allocate_ordered(void** place, std::uint64_t bytes, const std::shared_ptr
   if (!place || pool->imported) return Status::invalid_value;
   if (capturing(stream) && bytes != 0) {
     if (abi::is_on_host(pool->place.type)) return Status::not_supported;
+    const std::lock_guard lock(graph_mutex());
     auto memory = GraphMemory::make(stream, pool->device, bytes);
-    Status status = submit(stream, AllocateWork{memory});
-    if (status == Status::success) *place = pointer_to(memory->address);
-    return status;
+    Work node = AllocateWork{memory};
+    const Status status = check(node, stream.device());
+    if (status != Status::success) return status;
+    if (const auto captured = capture_work(stream, node)) {
+      if (*captured == Status::success) *place = pointer_to(memory->address);
+      return *captured;
+    }
   }
   *place = nullptr;
   if (bytes == 0) return Status::success;
@@ -104,8 +109,9 @@ Status free_ordered(void* pointer, Stream& stream) {
   if (!pointer) return Status::success;
   const auto address = address_of(pointer);
   if (auto memory = GraphMemory::find(address)) {
-    if (!capturing(stream) && !memory->end()) return Status::invalid_value;
-    return submit(stream, FreeWork{memory, address});  // keeps `memory` until then
+    Work node = FreeWork{memory, address};  // keeps `memory` until then
+    if (const auto captured = capture_work(stream, node)) return *captured;
+    return memory->end() ? submit(stream, std::move(node)) : Status::invalid_value;
   }
   if (capturing(stream)) return Status::invalid_value;  // not of this graph
   if (!claim_free(address)) return Status::invalid_value;

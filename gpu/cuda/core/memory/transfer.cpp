@@ -1,6 +1,8 @@
 // Copies and fills: CUDA's checks, and the transfers themselves.
 #include "gpu/cuda/core/memory/transfer.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <initializer_list>
@@ -14,6 +16,7 @@
 #include "gpu/cuda/core/sharing/before_launch.hpp"
 #include "gpu/cuda/core/stream/work.hpp"
 #include "gpu/cuda/core/texture/array.hpp"
+#include "gpu/machine/memory/ranges.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -22,27 +25,20 @@ namespace {
 // runtime API, "API synchronization behavior").
 constexpr std::uint64_t staged_bytes = 64 << 10;
 
-// The bytes from the first to the last of a pitched box.
-std::uint64_t extent(std::uint64_t width, std::uint64_t height, std::uint64_t depth,
-                     std::uint64_t pitch, std::uint64_t rows) {
-  return ((depth - 1) * rows + (height - 1)) * pitch + width;
-}
-
 bool is_multicast(const void* pointer) {
   return Core::get().memory.multicasts().contains(address_of(pointer));
 }
 
 // Checks that one side of a transfer lies in one allocation, or in plain host memory if allowed. A
 // multicast object can only be written to.
-Status check_side(const void* pointer, std::uint64_t bytes, bool must_be_ours, bool written) {
-  if (!pointer) return Status::invalid_value;
+Status check_side(const void* pointer, const ByteBox& box, bool must_be_ours, bool written) {
+  const auto range = box.at(address_of(pointer));
+  if (!pointer || !range) return Status::invalid_value;
   if (is_multicast(pointer))
-    return written && !multicast_places(pointer, bytes).empty() ? Status::success
-                                                                : Status::invalid_value;
-  auto allocation = Core::get().memory.find(address_of(pointer));
+    return written && !multicast_places(*range).empty() ? Status::success : Status::invalid_value;
+  const auto allocation = Core::get().memory.find(range->base());
   if (!allocation) return must_be_ours ? Status::invalid_value : Status::success;
-  const std::uint64_t left = allocation->base + allocation->size - address_of(pointer);
-  return bytes <= left ? Status::success : Status::invalid_value;
+  return machine::range_of(*allocation).contains(*range) ? Status::success : Status::invalid_value;
 }
 
 bool may_access(const Device& device, const void* side) {
@@ -86,6 +82,8 @@ std::shared_ptr<std::vector<char>> snapshot(Copy& copy) {
   copy.from = bytes->data();
   copy.from_pitch = copy.width;
   copy.from_rows = copy.height;
+  copy.from_known = false;
+  copy.direction = Direction::by_address;
   return bytes;
 }
 
@@ -110,13 +108,15 @@ bool returns_early(std::initializer_list<const void*> sides) {
 Result<Copy> array_copy_of(const abi::Copy3D& box) {
   const auto array = find_array(box.to_array ? box.to_array : box.from_array);
   if (!array) return fail(Status::invalid_handle);
-  const std::size_t texel = array->image.format.bytes();
+  const auto bytes = [texel = array->image.format.bytes()](std::size_t texels) {
+    return (Checked(texels) * texel).saturated();
+  };
   const auto side = [&](const void* handle, const abi::PitchedPointer& pointer,
                         const abi::Position& at) {
-    return CopySide{handle, pointer, at.x * texel, at.y, at.z};
+    return CopySide{handle, pointer, bytes(at.x), at.y, at.z};
   };
   return array_copy(side(box.to_array, box.to, box.to_position),
-                    side(box.from_array, box.from, box.from_position), box.extent.width * texel,
+                    side(box.from_array, box.from, box.from_position), bytes(box.extent.width),
                     box.extent.height, box.extent.depth, direction_of(box.kind));
 }
 
@@ -126,18 +126,21 @@ bool pageable(const void* address) {
   return !Core::get().memory.find(address_of(address)) && !is_multicast(address);
 }
 
-std::uint64_t reach(const Copy& copy) {
-  return extent(copy.width, copy.height, copy.depth, copy.to_pitch, copy.to_rows);
-}
-
-std::uint64_t reach(const Fill& fill) {
-  return extent(fill.width * fill.element, fill.height, fill.depth, fill.pitch, fill.rows);
-}
-
-std::vector<machine::MulticastSpan::Place> multicast_places(const void* to, std::uint64_t bytes) {
+std::vector<machine::MulticastSpan::Place> multicast_places(const ByteRange& range) {
   if (Core::get().memory.multicasts().empty()) return {};
   call_launch_hook();
-  return Core::get().memory.multicasts().places(address_of(to), bytes);
+  return Core::get().memory.multicasts().places(range.base(), range.bytes());
+}
+
+char* place_in(const abi::PitchedPointer& memory, const abi::Position& at) {
+  const Checked row = Checked(at.z) * memory.height + at.y;
+  const Checked place = address_of(memory.pointer) + row * Checked(memory.pitch) + at.x;
+  return static_cast<char*>(pointer_to(place.value_or(0)));
+}
+
+void note_sides(Copy& copy) {
+  copy.to_known |= !pageable(copy.to);
+  copy.from_known |= !pageable(copy.from);
 }
 
 Direction direction_of(int kind) {
@@ -153,12 +156,8 @@ Result<Copy> copy_of(const abi::Copy3D* box) {
   if (!empty && (ambiguous(box->from_array, box->from) || ambiguous(box->to_array, box->to)))
     return fail(Status::invalid_value);
   if (box->from_array || box->to_array) return array_copy_of(*box);
-  const auto at = [](const abi::PitchedPointer& pointer, const abi::Position& position) {
-    return static_cast<char*>(pointer.pointer) +
-           (position.z * pointer.height + position.y) * pointer.pitch + position.x;
-  };
-  return Copy{.to = at(box->to, box->to_position),
-              .from = at(box->from, box->from_position),
+  return Copy{.to = place_in(box->to, box->to_position),
+              .from = place_in(box->from, box->from_position),
               .width = box->extent.width,
               .height = box->extent.height,
               .depth = box->extent.depth,
@@ -174,31 +173,29 @@ Status check(const Copy& copy) {
   const bool rows = copy.height > 1 || copy.depth > 1;
   if (rows && (copy.to_pitch < copy.width || copy.from_pitch < copy.width))
     return Status::invalid_pitch;
-  if (copy.bytes() == 0) return Status::success;
+  if (copy.empty()) return Status::success;
   if (copy.depth > 1 && (copy.to_rows < copy.height || copy.from_rows < copy.height))
     return Status::invalid_value;
   const bool to_device =
       copy.direction == Direction::host_to_device || copy.direction == Direction::device_to_device;
   const bool from_device =
       copy.direction == Direction::device_to_host || copy.direction == Direction::device_to_device;
-  Status to = check_side(copy.to, reach(copy), to_device, true);
+  Status to = check_side(copy.to, copy.destination(), to_device, true);
   if (to != Status::success) return to;
-  return check_side(copy.from,
-                    extent(copy.width, copy.height, copy.depth, copy.from_pitch, copy.from_rows),
-                    from_device, false);
+  return check_side(copy.from, copy.source(), from_device, false);
 }
 
 Status check(const Fill& fill) {
   if (fill.element != 1 && fill.element != 2 && fill.element != 4) return Status::invalid_value;
-  if (fill.width == 0 || fill.height == 0 || fill.depth == 0) return Status::success;
-  const std::uint64_t row = fill.width * fill.element;
-  if ((fill.height > 1 || fill.depth > 1) && fill.pitch < row) return Status::invalid_value;
+  if (fill.empty()) return Status::success;
+  const ByteBox box = fill.destination();
+  if ((fill.height > 1 || fill.depth > 1) && fill.pitch < box.bytes) return Status::invalid_value;
   if (address_of(fill.to) % fill.element != 0) return Status::invalid_value;
-  return check_side(fill.to, reach(fill), true, true);
+  return check_side(fill.to, box, true, true);
 }
 
 Status check_access(const Copy& copy, const Device& device) {
-  if (copy.bytes() == 0 || copy.between_peers) return Status::success;
+  if (copy.empty() || copy.between_peers) return Status::success;
   return may_access(device, copy.to) && may_access(device, copy.from) ? Status::success
                                                                       : Status::invalid_value;
 }
@@ -207,25 +204,46 @@ Status check_access(const Fill& fill, const Device& device) {
   return may_access(device, fill.to) ? Status::success : Status::invalid_value;
 }
 
+bool check_again(const Copy& copy, Device& device) {
+  const bool freed =
+      (copy.to_known && pageable(copy.to)) || (copy.from_known && pageable(copy.from));
+  if (copy.empty() || (!freed && check(copy) == Status::success)) return true;
+  device.kill(Status::illegal_address,
+              fmt::format("A copy of {} bytes from {} to {} uses memory that was freed after the "
+                          "program asked for the copy; order the two.",
+                          copy.bytes(), copy.from, copy.to));
+  return false;
+}
+
+bool check_again(const Fill& fill, Device& device) {
+  if (check(fill) == Status::success) return true;
+  device.kill(Status::illegal_address,
+              fmt::format("A fill of the {} bytes at {} uses memory that was freed after the "
+                          "program asked for the fill; order the two.",
+                          written(fill).bytes(), fill.to));
+  return false;
+}
+
 void perform(const Copy& copy) {
   auto* to = static_cast<char*>(copy.to);
   auto* from = static_cast<const char*>(copy.from);
-  if (copy.bytes() == 0) return;
+  if (copy.empty()) return;
   if (contiguous(copy)) {
     std::memmove(to, from, copy.bytes());
     return;
   }
+  const ByteBox written = copy.destination(), read = copy.source();
   for (std::uint64_t z = 0; z < copy.depth; ++z)
     for (std::uint64_t y = 0; y < copy.height; ++y)
-      std::memmove(to + (z * copy.to_rows + y) * copy.to_pitch,
-                   from + (z * copy.from_rows + y) * copy.from_pitch, copy.width);
+      std::memmove(to + written.offset(z, y), from + read.offset(z, y), copy.width);
 }
 
 void perform(const Fill& fill) {
-  if (fill.width == 0) return;
-  for (std::uint64_t z = 0; z < fill.depth; ++z)
-    for (std::uint64_t y = 0; y < fill.height; ++y)
-      fill_row(static_cast<char*>(fill.to) + (z * fill.rows + y) * fill.pitch, fill);
+  if (fill.empty()) return;
+  const ByteBox box = fill.destination();
+  for (std::uint64_t z = 0; z < box.slices; ++z)
+    for (std::uint64_t y = 0; y < box.rows; ++y)
+      fill_row(static_cast<char*>(fill.to) + box.offset(z, y), fill);
 }
 
 namespace {
@@ -263,16 +281,18 @@ class OtherNullStreams {
 }  // namespace
 
 Status copy(Stream& stream, const Copy& request, bool asynchronous, SourceOrder order) {
+  Copy work = request;
+  note_sides(work);
   if (Status status = check(request); status != Status::success) return status;
   if (Status status = check_access(request, current_device()); status != Status::success)
     return status;
   if (capturing(stream)) {
     if (!asynchronous) return unsafe_in_capture();
-    return submit(stream, request);
+    Work node = request;
+    if (const auto captured = capture_work(stream, node)) return *captured;
   }
   if (Status status = allowed_now(stream); status != Status::success) return status;
-  if (request.bytes() == 0 && asynchronous) return Status::success;
-  Copy work = request;
+  if (request.empty() && asynchronous) return Status::success;
   const bool waits = !asynchronous && !returns_early({request.to, request.from});
   Staging staging = waits ? Staging::wait : staging_of(request);
   if (asynchronous && order == SourceOrder::during_call && !pageable(request.to))

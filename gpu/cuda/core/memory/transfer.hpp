@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "gpu/bytes/range.hpp"
 #include "gpu/cuda/core/abi.hpp"
 #include "gpu/cuda/core/core.hpp"
 
@@ -31,9 +32,18 @@ struct Copy {
   Direction direction = Direction::by_address;
   bool awaited = false;                                   // the call returns when it is done
   bool between_peers = false;                             // the call names a device for each side
+  bool to_known = false, from_known = false;              // CUDA knew the memory at the call
   const void *to_array = nullptr, *from_array = nullptr;  // the CUDA arrays in the call
   std::shared_ptr<const GivenCopy> given = nullptr;       // the parameters of a graph's node
-  std::uint64_t bytes() const { return width * height * depth; }
+  bool empty() const { return width == 0 || height == 0 || depth == 0; }
+  ByteBox destination() const {
+    return {width, height, depth, to_pitch, Checked(to_pitch) * to_rows};
+  }
+  ByteBox source() const {
+    return {width, height, depth, from_pitch, Checked(from_pitch) * from_rows};
+  }
+  // The bytes that it moves, after check(): it refuses a copy that would move more than 2^64-1.
+  std::uint64_t bytes() const { return source().total().value_or(0); }
 };
 inline Copy linear(void* to, const void* from, std::uint64_t bytes, Direction direction) {
   return {.to = to,
@@ -44,6 +54,9 @@ inline Copy linear(void* to, const void* from, std::uint64_t bytes, Direction di
           .direction = direction};
 }
 
+// The address of a position in pitched memory, in bytes. Null, where no memory is, if it would be
+// above 2^64-1.
+char* place_in(const abi::PitchedPointer& memory, const abi::Position& at);
 // From a number of cudaMemcpyKind. An unknown number gives a Direction that check() refuses.
 Direction direction_of(int kind);
 // From a cudaMemcpy3DParms (invalid_value: null, or outside an array; invalid_handle: no array).
@@ -57,10 +70,19 @@ struct Fill {
   std::uint64_t width = 0, height = 1, depth = 1;  // width in elements
   std::uint64_t pitch = 0, rows = 1;               // bytes; rows per slice
   bool asynchronous = true;                        // the call's name ends in Async
+  bool empty() const { return width == 0 || height == 0 || depth == 0; }
+  // The bytes that it fills, each row once: slices that overlap have rows in common.
+  ByteBox destination() const {
+    const std::uint64_t row = (Checked(width) * element).saturated();
+    if (depth > 1 && rows < height)
+      return {row, (Checked(depth - 1) * rows + height).saturated(), 1, pitch};
+    return {row, height, depth, pitch, Checked(pitch) * rows};
+  }
 };
 
 // success, invalid_value, invalid_pitch or invalid_direction. Device sides must lie inside one
-// allocation; host sides may be any memory of the host.
+// allocation; host sides may be any memory of the host. Ask at the call, and again when the work
+// begins: memory may have been freed in between.
 Status check(const Copy&);
 Status check(const Fill&);
 
@@ -69,12 +91,15 @@ Status check(const Fill&);
 Status check_access(const Copy&, const Device&);
 Status check_access(const Fill&, const Device&);
 
-// The bytes from the first to the last that it writes.
-std::uint64_t reach(const Copy&);
-std::uint64_t reach(const Fill&);
-// Where each device has the `bytes` bytes at a multicast object's address. Empty: they are in no
-// such object, or a device has no memory bound there.
-std::vector<machine::MulticastSpan::Place> multicast_places(const void* to, std::uint64_t bytes);
+// Where each device has the bytes at a multicast object's addresses. Empty: they are in no such
+// object, or a device has no memory bound there.
+std::vector<machine::MulticastSpan::Place> multicast_places(const ByteRange& range);
+// The bytes from the first to the last that a checked copy or fill writes.
+template <class Write>
+ByteRange written(const Write& write) {
+  const auto to = reinterpret_cast<std::uint64_t>(write.to);
+  return write.destination().at(to).value_or(ByteRange());
+}
 
 void perform(const Copy&);
 void perform(const Fill&);
@@ -90,5 +115,10 @@ Status fill(Stream& stream, const Fill& fill, bool asynchronous);
 
 // True if `address` is plain host memory, in no allocation of ours.
 bool pageable(const void* address);
+// Notes which sides are memory that CUDA knows now. They must still be when the copy begins.
+void note_sides(Copy& copy);
+// False: memory of a checked copy or fill has been freed meanwhile, which kills the context.
+bool check_again(const Copy& copy, Device& device);
+bool check_again(const Fill& fill, Device& device);
 
 }  // namespace inflight::cuda

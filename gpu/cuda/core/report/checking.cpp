@@ -25,6 +25,12 @@ namespace inflight::cuda {
 namespace {
 
 std::atomic<int> end_status{0};  // if not 0, the process's exit status
+constexpr int failed = 1;        // what was found could not be kept or written
+
+constexpr const char* not_kept =
+    "what this process finds cannot be kept for 'inflight check' and is shown only here: its "
+    "temporary files cannot be written. Free space in TMPDIR and /dev/shm, or set TMPDIR to a "
+    "folder with room where every process may write.";
 
 bool on_terminal() {
   const char* const no = std::getenv("NO_COLOR");
@@ -52,14 +58,16 @@ class Checking {
  public:
   explicit Checking(const CheckSettings& chosen)
       : chosen_(chosen),
-        filter_(read_filter(chosen)),
-        spool_(chosen.spool.empty() ? nullptr : new check::Spool(chosen.spool)),
+        source_folders_(check::paths_in(chosen.source_root)),
+        whole_filter_(read_filter(chosen)),
+        filter_(whole_filter_),
+        spool_(chosen.spool.empty() ? nullptr : new check::Spool(check::paths_in(chosen.spool))),
         checker_(
             {chosen.leaks, chosen.advice},
-            [this](const check::Finding& finding) { found(finding); }, name_memory) {
+            [this](const check::Finding& finding) { found(finding); }, name_memory,
+            source_folders_) {
     style_.colours = on_terminal();
-    if (spool_ && !spool_->open())
-      report("findings cannot be written to '" + chosen.spool + "': they are shown only here.");
+    if (spool_ && !spool_->open()) report_once(not_kept, not_kept);
   }
 
   check::Checker& checker() { return checker_; }
@@ -69,23 +77,23 @@ class Checking {
     watch::end();
     checker_.process_ended({});
     const auto all = checker_.findings().all();
-    if (spool_ && spool_->open()) return spool_->conclude(checker_.launches(), all);
+    if (spool_ && spool_->conclude(checker_.launches(), all)) return;
+    if (spool_) report_once(not_kept, not_kept), fail_at_end();
     std::vector<check::Finding> reported;
-    check::Filter filter = read_filter(chosen_);
     for (const check::Finding& each : all)
-      if (filter.judge(each) == check::Filter::Verdict::report) reported.push_back(each);
+      if (whole_filter_.judge(each) == check::Filter::Verdict::report) reported.push_back(each);
     reported = check::merged(std::move(reported));
     report(check::summary(reported));
     for (const std::string& path : chosen_.reports)
-      if (const auto wrote = check::write_report(path, reported, chosen_.source_root); !wrote)
-        report(wrote.error() + ".");
-    if (check::mistakes(reported)) end_status = chosen_.error_exitcode;
+      if (const auto wrote = check::write_report(path, reported, source_folders_); !wrote)
+        report(wrote.error() + "."), fail_at_end();
+    if (check::mistakes(reported) && chosen_.error_exitcode) end_status = chosen_.error_exitcode;
   }
 
  private:
   // Called for one finding at a time.
   void found(const check::Finding& finding) {
-    if (spool_) spool_->add(finding);
+    if (spool_ && !spool_->add(finding)) report_once(not_kept, not_kept);
     if (filter_.judge(finding) != check::Filter::Verdict::report) return;
     std::string text =
         "inflight: " + (alike_.seen_before(finding) ? check::short_text(finding, style_)
@@ -95,6 +103,8 @@ class Checking {
   }
 
   const CheckSettings& chosen_;
+  const std::vector<std::string> source_folders_;
+  check::Filter whole_filter_;  // for the report at the end, which judges all findings again
   check::Filter filter_;
   check::TextStyle style_;
   check::Alike alike_;
@@ -122,6 +132,11 @@ check::Listener* checker() { return instance() ? &instance()->checker() : nullpt
 
 bool checking_explains(std::uint64_t launch) {
   return instance() && instance()->checker().findings().explains(launch);
+}
+
+void fail_at_end() {
+  int none = 0;
+  end_status.compare_exchange_strong(none, failed);
 }
 
 void conclude_checking() {

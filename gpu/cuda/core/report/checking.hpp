@@ -12,5 +12,8 @@ bool checking_explains(std::uint64_t launch);
 // that collects findings. In the former case, any mistake ends the process with
 // INFLIGHT_ERROR_EXITCODE (default 86).
 void conclude_checking();
+// A report could not be written, so the process will end with status 1 if nothing else changes its
+// status.
+void fail_at_end();
 
 }  // namespace inflight::cuda

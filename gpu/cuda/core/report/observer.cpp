@@ -3,15 +3,16 @@
 
 #include <atomic>
 #include <cstdio>
-#include <fstream>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "gpu/check/report/json.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/report/checking.hpp"
 #include "gpu/cuda/core/stream/library_work.hpp"
 #include "gpu/cuda/core/watch/watch.hpp"
+#include "gpu/host/output_file.hpp"
 #include "gpu/machine/link/allocation_events.hpp"
 #include "gpu/trace/stats.hpp"
 
@@ -43,9 +44,10 @@ check::Listener* of_settings() {
 }
 
 void write_json(const std::string& path) {
-  std::ofstream file(path);
-  file << stats()->json().dump(2) << '\n';
-  if (!file) report("the statistics could not be written to '" + path + "'.");
+  const auto wrote = host::replace_file(path, check::dump(stats()->json(), 2) + "\n");
+  if (wrote) return;
+  report("the statistics could not be written to '" + path + "': " + wrote.error() + ".");
+  fail_at_end();
 }
 
 }  // namespace
@@ -140,17 +142,16 @@ void observe_copy(const Stream& stream, const Copy& copy) {
   event.stream = stream.number();
   event.work = Stream::work_now();
   event.asynchronous = !copy.awaited;
-  event.destination = address_of(copy.to);
   const bool pageable_source = pageable(copy.from);
-  event.source = pageable_source ? 0 : address_of(copy.from);
   event.destination_pitch = copy.to_pitch;
   event.source_pitch = copy.from_pitch;
   event.bytes = copy.width;
   event.rows = copy.height;
+  const ByteBox written = copy.destination(), read = copy.source();
   for (std::uint64_t slice = 0; slice < copy.depth; ++slice) {
+    event.destination = address_of(copy.to) + written.offset(slice, 0);
+    if (!pageable_source) event.source = address_of(copy.from) + read.offset(slice, 0);
     observer()->host_accessed(event);
-    event.destination += copy.to_pitch * copy.to_rows;
-    if (!pageable_source) event.source += copy.from_pitch * copy.from_rows;
   }
 }
 
@@ -161,13 +162,13 @@ void observe_fill(const Stream& stream, const Fill& fill) {
   event.stream = stream.number();
   event.work = Stream::work_now();
   event.asynchronous = fill.asynchronous;
-  event.destination = address_of(fill.to);
   event.destination_pitch = fill.pitch;
-  event.bytes = fill.width * fill.element;
-  event.rows = fill.height;
-  for (std::uint64_t slice = 0; slice < fill.depth; ++slice) {
+  const ByteBox box = fill.destination();
+  event.bytes = box.bytes;
+  event.rows = box.rows;
+  for (std::uint64_t slice = 0; slice < box.slices; ++slice) {
+    event.destination = address_of(fill.to) + box.offset(slice, 0);
     observer()->host_accessed(event);
-    event.destination += fill.pitch * fill.rows;
   }
 }
 
@@ -180,8 +181,8 @@ void observe_region(const Stream& stream, std::string_view call, const Region& r
   event.asynchronous = true;
   event.call = call;
   (region.written ? event.destination : event.source) = address_of(region.address);
-  (region.written ? event.destination_pitch : event.source_pitch) = region.pitch;
-  event.bytes = region.bytes;
+  (region.written ? event.destination_pitch : event.source_pitch) = region.pitch.value_or(0);
+  event.bytes = region.bytes.value_or(0);
   event.rows = region.rows;
   observer()->host_accessed(event);
 }

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <set>
 
+#include "gpu/check/printable.hpp"
 #include "gpu/cuda/core/report/logs.hpp"
 
 namespace inflight::cuda {
@@ -53,12 +54,12 @@ std::string_view driver_error_text(int code) {
 }
 
 void write_log(std::string_view sentence) {
-  if (!sentence.empty()) Logs::get().add(Level::error, sentence);
+  if (!sentence.empty()) Logs::get().add(Level::error, check::printable_message(sentence));
 }
 
 void report(std::string_view sentence) {
   write_log(sentence);
-  std::string line = "inflight: " + std::string(sentence);
+  std::string line = "inflight: " + check::printable_message(sentence);
   if (line.back() != '\n') line += '\n';
   std::fwrite(line.data(), 1, line.size(), stderr);
 }

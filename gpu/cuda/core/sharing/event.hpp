@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 
 #include "gpu/cuda/core/sharing/handle.hpp"
 
@@ -24,14 +25,17 @@ class SharedEvent {
   bool done(std::uint64_t number) const;
   // Waits at most `longest`, perhaps less. Returns done().
   bool wait(std::uint64_t number, std::chrono::milliseconds longest) const;
-  int file() const { return file_.number(); }
+  // The descriptor of its file, or -1 if the program has closed it.
+  int file() const { return file_.fd(); }
 
  private:
   struct Page;
-  SharedEvent(Descriptor file, Page* page) : file_(std::move(file)), page_(page) {}
-  static Result<std::shared_ptr<SharedEvent>> map(Descriptor file);
-  bool locked(std::uint64_t number) const;
-  Descriptor file_;
+  SharedEvent(host::OwnDescriptor file, Page* page) : file_(std::move(file)), page_(page) {}
+  static Result<std::shared_ptr<SharedEvent>> map(host::OwnDescriptor file);
+  void set_lock(short type, std::uint64_t byte) const;
+  bool locked(std::uint64_t byte) const;
+  std::mutex entering_;
+  const host::OwnDescriptor file_;
   Page* const page_;
 };
 

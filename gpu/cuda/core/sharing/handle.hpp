@@ -5,14 +5,16 @@
 #include <type_traits>
 
 #include "gpu/cuda/core/report/status.hpp"
+#include "gpu/host/own_descriptor.hpp"
 
 namespace inflight::cuda {
 
 class Device;
 
-// cudaIpcMemHandle_t, cudaIpcEventHandle_t and cudaMemPoolPtrExportData: bytes that programs carry from process to process.
+// cudaIpcMemHandle_t, cudaIpcEventHandle_t and cudaMemPoolPtrExportData: bytes that programs carry
+// from process to process.
 struct SharingHandle {
-  enum class Kind : std::uint32_t { memory = 1, event = 2, pool_memory = 3 };
+  enum class Kind : std::uint32_t { memory = 1, event = 2, pool_memory = 3, physical = 4 };
   static constexpr std::uint64_t right_mark = 0x7468'6769'6c66'6e69;  // "inflight"
 
   std::uint64_t mark = right_mark;
@@ -28,22 +30,16 @@ static_assert(sizeof(SharingHandle) == 64 && std::is_trivially_copyable_v<Sharin
 // A handle for `file`, which this process has open, and a device.
 Result<SharingHandle> sharing_handle(SharingHandle::Kind kind, int file, const Device& device);
 
-// Owns a file descriptor.
-class Descriptor {
- public:
-  explicit Descriptor(int number = -1) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept : number_(other.number_) { other.number_ = -1; }
-  Descriptor& operator=(Descriptor&&) = delete;
-  ~Descriptor();
-  int number() const { return number_; }
+// Opens the file that a handle names, after checking that it is one of this kind which a process of
+// this user made, and that it holds the handle's bytes (invalid_value: not a handle of this kind,
+// or its bytes are not all in the file; invalid_context: this process made it; map_failed: its
+// process has ended or is another user's, or the file is another one).
+Result<host::OwnDescriptor> open_shared(const SharingHandle&, SharingHandle::Kind);
+// The same for a handle that this process made.
+Result<host::OwnDescriptor> open_own(const SharingHandle&, SharingHandle::Kind);
 
- private:
-  int number_;
-};
-
-// Opens the file that a handle names (invalid_value: not a handle of this kind; invalid_context:
-// this process made it; map_failed: its process has ended, or the system denies access to it).
-Result<Descriptor> open_shared(const SharingHandle&, SharingHandle::Kind);
+// Reports that the program closed a descriptor of this library, and fails (operating_system).
+Status lost_descriptor();
 
 // This process's number for the machine's device of this index, or the current device's if the
 // device is not visible.

@@ -32,12 +32,15 @@ AllGivenUp& all_given_up() {
   return instance;
 }
 
+void add_pending(const Device& device, std::vector<Ticket>& to) {
+  for (const auto& stream : device.streams())
+    if (Ticket last = stream->last(); !last.done()) to.push_back(std::move(last));
+}
+
 std::vector<Ticket> pending_work() {
   std::vector<Ticket> pending;
   Core& core = Core::get();
-  for (int i = 0; i < core.device_count(); ++i)
-    for (const auto& stream : core.device(i).streams())
-      if (Ticket last = stream->last(); !last.done()) pending.push_back(std::move(last));
+  for (int i = 0; i < core.device_count(); ++i) add_pending(core.device(i), pending);
   return pending;
 }
 
@@ -52,6 +55,20 @@ void unmap_when_unused(void* at, std::uint64_t bytes) {
     all.any = true;
   }
   unmap_unused();
+}
+
+void wait_for_pending_work() {
+  for (const Ticket& each : pending_work()) each.wait();
+}
+
+void wait_for_users(std::uint64_t address, int owner) {
+  Core& core = Core::get();
+  core.device(owner).synchronize();
+  std::vector<Ticket> pending;
+  for (int i = 0; i < core.device_count(); ++i)
+    if (i != owner && core.memory.extent(i, address).high != 0)
+      add_pending(core.device(i), pending);
+  for (const Ticket& each : pending) each.wait();
 }
 
 void unmap_unused() {

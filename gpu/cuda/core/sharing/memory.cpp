@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 
+#include "gpu/bytes/checked.hpp"
 #include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
@@ -48,16 +49,22 @@ void end(std::uint64_t base, const Imported& each) {
 
 MappedShare map_shared(const SharingHandle& handle, int file) {
   const std::uint64_t begin = handle.offset / page_bytes * page_bytes, skip = handle.offset - begin;
-  const std::uint64_t bytes = round_up(skip + handle.bytes, page_bytes);
-  void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, off_t(begin));
+  const auto bytes = round_up(Checked(skip) + handle.bytes, page_bytes).get();
+  if (!bytes) return {};
+  void* const at = mmap(nullptr, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, off_t(begin));
   if (at == MAP_FAILED) return {};
-  return {at, bytes, address_of(at) + skip};
+  return {at, *bytes, address_of(at) + skip};
 }
 
 Result<SharingHandle> share_allocation(const machine::Allocation& allocation,
                                        SharingHandle::Kind kind) {
   const auto shared = Core::get().memory.share(allocation.base);
-  if (!shared) return fail(Status::out_of_memory);
+  if (!shared) {
+    return fail(Status::out_of_memory,
+                "device memory cannot be moved into a file for other processes: the host has no "
+                "more memory or descriptors, its limit for files (ulimit -f) is lower than the "
+                "device's memory, or the program has closed a descriptor that it did not open.");
+  }
   auto handle = sharing_handle(kind, shared->file, Core::get().device(allocation.device));
   if (!handle) return handle;
   handle->offset = shared->offset;
@@ -79,7 +86,7 @@ Status export_memory(SharingHandle* to, const void* pointer) {
   if (!to || !can_export(address_of(pointer))) return Status::invalid_value;
   auto handle =
       share_allocation(*Core::get().memory.find(address_of(pointer)), SharingHandle::Kind::memory);
-  if (!handle) return handle.error().status;
+  if (!handle) return report(handle);
   *to = *handle;
   return Status::success;
 }
@@ -104,12 +111,15 @@ Status import_memory(void** place, const SharingHandle& handle, unsigned flags) 
   fresh.device = visible_ordinal(handle.device);
   fresh.reach = bit(device) | bit(fresh.device);
   fresh.opened = 1;
-  const MappedShare mapping = map_shared(handle, file->number());
+  const MappedShare mapping = map_shared(handle, file->fd());
   if (!mapping.at) return Status::map_failed;
   const std::uint64_t base = mapping.memory;
   fresh.mapped = mapping.at, fresh.mapped_bytes = mapping.bytes;
-  Core::get().memory.adopt(fresh.device, pointer_to(base), handle.bytes,
-                           machine::AllocationKind::device, {}, {.reach = fresh.reach});
+  if (!Core::get().memory.adopt(fresh.device, pointer_to(base), handle.bytes,
+                                machine::AllocationKind::device, {}, {.reach = fresh.reach})) {
+    munmap(mapping.at, mapping.bytes);
+    return Status::map_failed;
+  }
   imports().by_base[base] = fresh;
   *place = pointer_to(base);
   return Status::success;

@@ -3,7 +3,6 @@
 #include "gpu/cuda/core/sharing/pool.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -14,12 +13,13 @@
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/sharing/mappings.hpp"
 #include "gpu/cuda/core/sharing/memory.hpp"
+#include "gpu/host/shared_file.hpp"
 
 namespace inflight::cuda {
 namespace {
 
 constexpr int handle_file = 1;  // cudaMemHandleTypePosixFileDescriptor
-// The device's index on the machine, and the pool's origin.
+// Begins with host::pool_file. The device's index on the machine, and the pool's origin.
 constexpr const char* name_format = "inflight pool at device %d of process %d number %llu";
 
 }  // namespace
@@ -34,22 +34,24 @@ Status export_pool(void* to, const Pool& pool, int handle_type, unsigned long lo
   char name[128];
   const int index = Core::get().device(pool.device).index;
   std::snprintf(name, sizeof name, name_format, index, int(getpid()), pool.number);
-  const int file = memfd_create(name, MFD_CLOEXEC);
-  if (file < 0) return Status::out_of_memory;
-  *static_cast<int*>(to) = file;
+  const auto file = host::make_shared_file(name, 0);
+  const int given = file.owns() ? fcntl(file.fd(), F_DUPFD_CLOEXEC, 0) : -1;
+  if (given < 0) return Status::out_of_memory;
+  *static_cast<int*>(to) = given;
   return Status::success;
 }
 
 Status import_pool(void** place, const void* file, int handle_type, unsigned long long flags) {
   if (!place || flags || handle_type != handle_file) return Status::invalid_value;
-  char link[128] = {};
-  const auto number = int(address_of(file));
-  if (readlink(fmt::format("/proc/self/fd/{}", number).c_str(), link, sizeof link - 1) < 0)
+  const auto facts = host::shared_file(int(address_of(file)), host::pool_file);
+  if (!facts) {
+    report_once("pool file",
+                "the file from which a memory pool was to be made " + facts.error() + ".");
     return Status::invalid_value;
+  }
   int index = 0;
   Pool::Origin origin;
-  if (std::sscanf(link, (std::string("/memfd:") + name_format).c_str(), &index, &origin.process,
-                  &origin.number) != 3)
+  if (std::sscanf(facts->name.c_str(), name_format, &index, &origin.process, &origin.number) != 3)
     return Status::invalid_value;
   auto pool = std::make_shared<Pool>(device_place(visible_ordinal(index)), false);
   pool->imported = origin;
@@ -63,7 +65,7 @@ Status export_pool_memory(SharingHandle* to, const void* pointer) {
   const auto pool = pool_of(allocation->base);
   if (!pool || !(pool->handle_types & handle_file)) return Status::invalid_value;
   auto handle = share_allocation(*allocation, SharingHandle::Kind::pool_memory);
-  if (!handle) return handle.error().status;
+  if (!handle) return report(handle);
   *to = *handle;
   to->pool = pool->number;
   return Status::success;
@@ -75,10 +77,13 @@ Status import_pool_memory(void** place, const std::shared_ptr<Pool>& pool,
     return Status::invalid_value;
   auto file = open_shared(*handle, SharingHandle::Kind::pool_memory);
   if (!file) return report(file);
-  const MappedShare mapping = map_shared(*handle, file->number());
+  const MappedShare mapping = map_shared(*handle, file->fd());
   if (!mapping.at) return Status::map_failed;
-  Core::get().memory.adopt(pool->device, pointer_to(mapping.memory), handle->bytes,
-                           machine::AllocationKind::device);
+  if (!Core::get().memory.adopt(pool->device, pointer_to(mapping.memory), handle->bytes,
+                                machine::AllocationKind::device)) {
+    munmap(mapping.at, mapping.bytes);
+    return Status::map_failed;
+  }
   adopt_into(pool, mapping.memory, [mapping] { unmap_when_unused(mapping.at, mapping.bytes); });
   *place = pointer_to(mapping.memory);
   return Status::success;

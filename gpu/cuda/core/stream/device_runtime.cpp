@@ -36,8 +36,7 @@ std::uint64_t place_text(int device, std::string_view text) {
 }  // namespace
 
 std::shared_ptr<Function> KernelsRuntime::function(const machine::Kernel& kernel) const {
-  auto* const module = static_cast<LoadedModule*>(const_cast<void*>(of_.module));
-  return module->function(kernel.name);
+  return module_.function(kernel.name);
 }
 
 machine::Launch KernelsRuntime::launch_of(const machine::Kernel& kernel) {

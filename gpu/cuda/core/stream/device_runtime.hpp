@@ -9,11 +9,11 @@ namespace inflight::cuda {
 
 class KernelsRuntime : public machine::DeviceRuntime {
  public:
-  // `of`: a kernel of the program whose kernels launch each other. `base`: the host's launch of
-  // `of`. `at`: the graph launch that it is part of, or null.
-  KernelsRuntime(const Function& of, Device& device, const machine::Launch& base,
+  // `module`: its kernels launch each other. `base`: the host's launch of one of them. `at`: the
+  // graph launch that it is part of, or null.
+  KernelsRuntime(LoadedModule& module, Device& device, const machine::Launch& base,
                  const GraphKernels::Here* at)
-      : of_(of), device_(device), base_(base), at_(at) {}
+      : module_(module), device_(device), base_(base), at_(at) {}
 
   machine::Launch launch_of(const machine::Kernel& kernel) override;
   std::uint64_t next_number() override { return Core::get().next_launch(); }
@@ -31,7 +31,7 @@ class KernelsRuntime : public machine::DeviceRuntime {
 
  private:
   std::shared_ptr<Function> function(const machine::Kernel& kernel) const;
-  const Function& of_;
+  LoadedModule& module_;
   Device& device_;
   const machine::Launch& base_;
   const GraphKernels::Here* const at_;

@@ -133,9 +133,14 @@ machine::Launch machine_launch(const KernelWork& work, const machine::Kernel& ke
   return launch;
 }
 
+Result<LinkedKernel> linked_kernel(const KernelWork& work) {
+  if (work.linked) return work.linked;
+  return work.function->on(work.device);
+}
+
 Status check_launch(const KernelWork& work, Device& device) {
   if (!work.function) return Status::invalid_device_function;
-  auto found = work.function->on(device.ordinal);
+  const auto found = linked_kernel(work);
   if (!found) return report(found);
   const machine::Launch launch = machine_launch(work, **found, device);
   const machine::Outcome outcome = machine::check(launch, limits_of(work.partition.get(), device));
@@ -208,6 +213,7 @@ Result<KernelWork> kernel_work(Device& device, const void* function, const machi
   work.partition = partition_of(current_context());
   work.dynamic_shared = std::uint32_t(dynamic_shared);
   work.parameters = std::move(*packed);
+  work.linked = std::move(*kernel);
   return work;
 }
 
@@ -324,7 +330,9 @@ Status launch(Stream& stream, const abi::LaunchConfig& config, const void* funct
     return launch_recording_begin(stream, std::move(*work), *options.event);
   Status status = submit(stream, std::move(*work));
   if (status != Status::success || !options.event) return status;
-  if (captured) return capture_record(stream, *options.event, options.event_edge);
+  if (captured)
+    if (const auto recorded = capture_record(stream, *options.event, options.event_edge))
+      return *recorded;
   return record_event(stream, options.event, 0);
 }
 

@@ -33,6 +33,8 @@ Status launch(Stream& stream, const abi::LaunchConfig& config, const void* funct
 // Checks a kernel's launch: the machine's rules (gpu/machine/launch/check), and whether the machine
 // can run the kernel (not_supported; the report lists what is missing).
 Status check_launch(const KernelWork& work, Device& device);
+// The kernel of the work, linked for its device.
+Result<LinkedKernel> linked_kernel(const KernelWork& work);
 
 // The launch in the machine's form, without parameters.
 machine::Launch machine_launch(const KernelWork& work, const machine::Kernel& kernel,

@@ -8,35 +8,35 @@
 #include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
+#include "gpu/machine/memory/ranges.hpp"
 
 namespace inflight::cuda {
 
 bool Touch::allowed(const Region& region) const {
-  const std::uint64_t begin = address_of(region.address),
-                      bytes = (region.rows - 1) * region.pitch + region.bytes;
+  const std::uint64_t begin = address_of(region.address);
+  const Checked bytes = region.span();
   Device& device = stream_.device();
   const machine::Memory& memory = Core::get().memory;
-  const machine::Extent extent = memory.extent(device.ordinal, begin);
-  if (extent.low <= begin && begin < extent.high && bytes <= extent.high - begin &&
-      (extent.writable || !region.written))
-    return true;
+  const auto range = ByteRange::of(begin, bytes);
+  if (range && machine::may_use(memory, device.ordinal, *range, region.written)) return true;
   std::string where = "the device can access no memory there";
   if (const auto near = memory.find(begin))
     where = fmt::format("the allocation there has {} bytes from {:#x} on{}", near->size, near->base,
                         near->writable ? "" : " and is read-only");
   device.kill(Status::illegal_address,
-              fmt::format("{} {} {} bytes at {:#x}: {}.", call_,
-                          region.written ? "writes" : "reads", bytes, begin, where));
+              fmt::format("{} {} {} at {:#x}: {}.", call_, region.written ? "writes" : "reads",
+                          bytes.exact() ? fmt::format("{} bytes", bytes.value_or(0))
+                                        : "more than 2^64-1 bytes",
+                          begin, where));
   return false;
 }
 
 bool Touch::operator()(std::span<const Region> regions) const {
-  const auto empty = [](const Region& region) { return !region.bytes || !region.rows; };
   if (!std::ranges::all_of(regions,
-                           [&](const Region& each) { return empty(each) || allowed(each); }))
+                           [&](const Region& each) { return each.empty() || allowed(each); }))
     return false;
   for (const Region& each : regions)
-    if (!empty(each)) observe_region(stream_, call_, each);
+    if (!each.empty()) observe_region(stream_, call_, each);
   return true;
 }
 

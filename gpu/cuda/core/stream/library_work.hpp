@@ -1,5 +1,5 @@
-// Work of a library that replaces one of NVIDIA's (gpu/blas, gpu/fft). The host does it in stream order, on
-// memory that the device may access.
+// Work of a library that replaces one of NVIDIA's (gpu/blas, gpu/fft). The host does it in stream
+// order, on memory that the device may access.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -7,16 +7,31 @@
 #include <span>
 #include <string_view>
 
+#include "gpu/bytes/range.hpp"
+
 namespace inflight::cuda {
 
 class Stream;
 
-// Memory that a call reads or writes: `rows` rows of `bytes` bytes, `pitch` bytes apart.
+// Memory that a call reads or writes: `rows` rows of `bytes` bytes, `pitch` bytes apart. If a size
+// is not exact, no memory holds the region.
 struct Region {
   const void* address = nullptr;
-  std::uint64_t bytes = 0, rows = 1, pitch = 0;
+  Checked bytes = 0;
+  std::uint64_t rows = 1;
+  Checked pitch = 0;
   bool written = false;
+
+  bool empty() const { return rows == 0 || bytes.within(0); }
+  // From the first byte to the last one.
+  Checked span() const {
+    return bytes.exact() ? ByteBox{bytes.value_or(0), rows, 1, pitch}.span() : bytes;
+  }
 };
+
+// More bytes than any memory holds, and more regions than a list of them may have. What needs more
+// is described as one region, so that a call's sizes alone cannot fill the host's memory.
+inline constexpr std::uint64_t most_region_bytes = 1ull << 42, most_regions = 1ull << 20;
 
 // Access checks that the work of a call makes before it touches memory.
 class Touch {

@@ -100,6 +100,7 @@ Status export_event(SharingHandle* to, const void* handle) {
   if (!event) return event.error().status;
   if (!to) return Status::invalid_value;
   if (!(*event)->shared || (*event)->imported) return Status::invalid_handle;
+  if ((*event)->shared->file() < 0) return lost_descriptor();
   auto made =
       sharing_handle(SharingHandle::Kind::event, (*event)->shared->file(), (*event)->device());
   if (!made) return made.error().status;
@@ -146,10 +147,10 @@ void report_known(const Event& event) {
 Status record_event(Stream& stream, const std::shared_ptr<Event>& event, unsigned flags) {
   if (flags & ~external_event) return Status::invalid_value;
   if (&event->device() != &stream.device()) return Status::invalid_handle;
-  if (capturing(stream))
-    return flags & external_event ? submit(stream, RecordWork{event})
-                                  : capture_record(stream, *event);
+  if (capturing(stream) && (flags & external_event)) return submit(stream, RecordWork{event});
+  if (const auto captured = capture_record(stream, *event)) return *captured;
   if (Status status = allowed_now(stream); status != Status::success) return status;
+  if (event->shared && event->shared->file() < 0) return lost_descriptor();
   forget_capture(*event);
   const Ticket ticket = event->record(stream);
   observe_edge(check::StreamEdge::Kind::event_record, stream, ticket.number,
@@ -160,7 +161,7 @@ Status record_event(Stream& stream, const std::shared_ptr<Event>& event, unsigne
 Status wait_event(Stream& stream, const std::shared_ptr<Event>& event, unsigned flags) {
   if (flags & ~external_event) return Status::invalid_value;
   if (capturing(stream) && (flags & external_event)) return submit(stream, WaitWork{event});
-  if (capturing(stream) || captured_now(*event)) return capture_wait(stream, *event);
+  if (const auto captured = capture_wait(stream, *event)) return *captured;
   if (Status status = allowed_now(stream); status != Status::success) return status;
   auto recording = event->latest();
   if (!recording) return Status::success;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/green/green_context.hpp"
 #include "gpu/cuda/core/report/guard.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
@@ -151,7 +152,10 @@ Stream::Stream(Device& device, Kind kind, bool non_blocking, int priority)
       number_(kind == Kind::legacy ? number_of_legacy_stream(device) : id_),
       queue_(std::make_shared<Queue>(number_)) {}
 
-Stream::~Stream() { close(); }
+Stream::~Stream() {
+  leave_capture(*this);
+  close();
+}
 
 void Stream::close() {
   {

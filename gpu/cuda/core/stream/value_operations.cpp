@@ -11,6 +11,7 @@
 #include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
+#include "gpu/machine/memory/ranges.hpp"
 #include "gpu/machine/memory/strong_order.hpp"
 
 namespace inflight::cuda {
@@ -65,7 +66,8 @@ Status check_one(const Operation& o) {
 bool has_place(const Operation& o) {
   if (!waits(o) && !writes(o)) return true;
   const auto found = Core::get().memory.find(o.memory);
-  return found && o.memory + width(o) <= found->base + found->size;
+  const auto value = ByteRange::of(o.memory, width(o));
+  return found && value && machine::range_of(*found).contains(*value);
 }
 
 template <class T>

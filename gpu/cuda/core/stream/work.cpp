@@ -10,6 +10,7 @@
 #include "gpu/cuda/core/green/green_context.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
+#include "gpu/cuda/core/memory/registered_faults.hpp"
 #include "gpu/cuda/core/report/checking.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/sharing/before_launch.hpp"
@@ -63,11 +64,12 @@ struct Check {
 // The launch of a kernel's work.
 class KernelRun {
  public:
-  KernelRun(const KernelWork& work, const machine::Kernel& kernel, Stream& stream)
+  KernelRun(const KernelWork& work, LinkedKernel kernel, Stream& stream)
       : work_(work),
+        kernel_(std::move(kernel)),
         stream_(stream),
         device_(Core::get().device(work.device)),
-        launch_(machine_launch(work, kernel, device_)),
+        launch_(machine_launch(work, *kernel_, device_)),
         limits_(limits_of(work.partition.get(), device_)),
         options_(Core::get().options(device_)),
         print_([&device = device_](std::string_view text) {
@@ -95,7 +97,7 @@ class KernelRun {
     if (prepared_) return conclude(prepared_->run());
     const GraphKernels::Here* const at = GraphKernels::here();
     if (at) launch_.graph = at->launch.graph();
-    KernelsRuntime runtime(*work_.function, device_, launch_, at);
+    KernelsRuntime runtime(*kernel_.module, device_, launch_, at);
     launch_.runtime = &runtime;
     launch_.prerequisites = standing.in_front;
     observe_launch(stream_, Stream::work_now(), launch_.id, standing.dependent,
@@ -107,6 +109,7 @@ class KernelRun {
   void conclude(machine::Outcome&& outcome) const;
 
   const KernelWork& work_;
+  const LinkedKernel kernel_;
   Stream& stream_;
   Device& device_;
   machine::Launch launch_;
@@ -139,10 +142,10 @@ void KernelRun::conclude(machine::Outcome&& outcome) const {
 void run_kernel(const KernelWork& work, Stream& stream) {
   Device& device = Core::get().device(work.device);
   if (device.fault() != Status::success) return;
-  auto kernel = work.function->on(work.device);
+  auto kernel = linked_kernel(work);
   if (!kernel) return device.kill(kernel.error().status, kernel.error().message);
   call_launch_hook();
-  KernelRun(work, **kernel, stream).run();
+  KernelRun(work, std::move(*kernel), stream).run();
 }
 
 // A kernel in a stream.
@@ -156,9 +159,9 @@ class StreamKernel final : public KernelTask {
     if (observer() || has_launch_hook() || over() || kernel_.programmatic || kernel_.at_begin ||
         kernel_.cooperative || kernel_.device != stream_.device().ordinal)
       return nullptr;
-    const auto kernel = kernel_.function->on(kernel_.device);
+    auto kernel = linked_kernel(kernel_);
     if (!kernel) return nullptr;
-    auto run = std::make_unique<KernelRun>(kernel_, **kernel, stream_);
+    auto run = std::make_unique<KernelRun>(kernel_, std::move(*kernel), stream_);
     machine::NextLaunch* const launch = run->prepare();
     if (launch) prepared_ = std::move(run);
     return launch;
@@ -187,11 +190,13 @@ struct Perform {
   void operator()(const KernelWork& work) const { run_kernel(work, stream); }
   void operator()(const Copy& copy) const {
     const BusyTime::Span accessing(stream.device().accesses);
-    if (!cast(copy, observe_copy)) observe_copy(stream, copy), perform(copy);
+    if (!check_again(copy, stream.device()) || cast(copy, observe_copy)) return;
+    observe_copy(stream, copy), transfer("A copy", copy);
   }
   void operator()(const Fill& fill) const {
     const BusyTime::Span accessing(stream.device().accesses);
-    if (!cast(fill, observe_fill)) observe_fill(stream, fill), perform(fill);
+    if (!check_again(fill, stream.device()) || cast(fill, observe_fill)) return;
+    observe_fill(stream, fill), transfer("A fill", fill);
   }
   void operator()(const HostWork& work) const {
     stream.device().printed.flush();
@@ -225,11 +230,16 @@ struct Perform {
       observe_ordered(check::Allocation::Step::released, work.address, freed->size, stream);
     free_claimed(work.address);
   }
+  template <class Transfer>
+  void transfer(std::string_view what, const Transfer& work) const {
+    if (const auto refused = refused_address([&work] { cuda::perform(work); }))
+      stream.device().kill(Status::illegal_address, refusal(what, refused));
+  }
   // Writes to a multicast object's addresses, once for each device. False: it is none.
   template <class Write>
   bool cast(const Write& write, void (*observe)(const Stream&, const Write&)) const {
     if (Core::get().memory.multicasts().empty()) return false;
-    const auto places = multicast_places(write.to, reach(write));
+    const auto places = multicast_places(written(write));
     for (const machine::MulticastSpan::Place& each : places) {
       Write one = write;
       one.to = pointer_to(each.seen);
@@ -274,11 +284,9 @@ void perform(const Work& work, Stream& stream) {
 
 Status submit(Stream& stream, Work work) {
   if (auto* const kernel = std::get_if<KernelWork>(&work)) kernel->partition = partition_of(stream);
+  if (auto* const copy = std::get_if<Copy>(&work)) note_sides(*copy);
   if (Status status = check(work, stream.device()); status != Status::success) return status;
-  if (capturing(stream)) {
-    auto node = capture_work(stream, std::move(work));
-    return node ? Status::success : node.error().status;
-  }
+  if (const auto captured = capture_work(stream, work)) return *captured;
   if (Status status = allowed_now(stream); status != Status::success) return status;
   if (std::holds_alternative<KernelWork>(work)) stream.device().printed.flush();
   // A stream of an H200 queues 3,000 host functions without blocking the caller, and 1,024 pieces

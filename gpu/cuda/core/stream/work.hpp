@@ -25,6 +25,8 @@ struct Recording;      // stream/event.hpp
 // A launch with its arguments packed as the kernel's parameter buffer.
 struct KernelWork {
   std::shared_ptr<Function> function;
+  // The kernel of work that is about to run. Empty for a graph's node: that of each launch.
+  LinkedKernel linked;
   int device = 0;
   const void* host = nullptr;  // the program's handle for it
   machine::Dim3 grid, block, cluster;

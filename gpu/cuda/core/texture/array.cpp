@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <bit>
 
+#include "gpu/bytes/range.hpp"
 #include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/profiles.hpp"
+#include "gpu/cuda/core/sharing/mappings.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -87,8 +89,9 @@ Image layout(const abi::Extent& e, unsigned flags, texture::Format format, unsig
     for (unsigned d = 0; d < 3; ++d) level.size[d] = std::max(1u, size[d] >> i);
     level.offset = (end + level_alignment - 1) / level_alignment * level_alignment;
     level.pitch = std::uint64_t{level.size[0]} * format.bytes();
-    level.slice = level.pitch * level.size[1];
-    end = level.offset + level.slice * std::max(level.size[2], image.layers);
+    level.slice = ByteBox{.pitch = level.pitch}.offset(0, level.size[1]);
+    end = level.offset +
+          ByteBox{.slice_pitch = level.slice}.offset(std::max(level.size[2], image.layers), 0);
     image.levels.push_back(level);
   }
   image.bytes = end;
@@ -209,11 +212,10 @@ Status free_array(void* handle) {
   auto array = find_array(handle);
   if (!array) return Status::invalid_handle;
   if (array->is_level) return Status::success;  // freed with its mipmapped array
-  Device& device = Core::get().device(array->device);
-  device.synchronize();
+  wait_for_users(array->image.base, array->device);
   if (!Core::get().arrays.remove(handle)) return Status::invalid_handle;
   Core::get().memory.release(array->image.base);
-  return device.fault();
+  return Core::get().device(array->device).fault();
 }
 
 Status free_mipmapped(void* handle) {
@@ -221,12 +223,11 @@ Status free_mipmapped(void* handle) {
   if (!handle) return Status::success;
   auto array = Core::get().mipmapped_arrays.find(handle);
   if (!array) return Status::invalid_handle;
-  Device& device = Core::get().device(array->device);
-  device.synchronize();
+  wait_for_users(array->image.base, array->device);
   if (!Core::get().mipmapped_arrays.remove(handle)) return Status::invalid_handle;
   for (const auto& level : array->levels) Core::get().arrays.remove(level.get());
   Core::get().memory.release(array->image.base);
-  return device.fault();
+  return Core::get().device(array->device).fault();
 }
 
 void forget_arrays(int device) {

@@ -15,9 +15,7 @@ struct Side {
 
 Result<Side> side_of(const CopySide& s, std::size_t width, std::size_t height, std::size_t depth) {
   if (!s.array)
-    return Side{static_cast<char*>(s.pointer.pointer) +
-                    (s.z * s.pointer.height + s.y) * s.pointer.pitch + s.x,
-                s.pointer.pitch, s.pointer.height};
+    return Side{place_in(s.pointer, {s.x, s.y, s.z}), s.pointer.pitch, s.pointer.height};
   const auto array = find_array(s.array);
   if (!array) return fail(Status::invalid_handle);
   const texture::Image& image = array->image;
@@ -26,8 +24,8 @@ Result<Side> side_of(const CopySide& s, std::size_t width, std::size_t height, s
   const std::uint64_t start[3] = {s.x, s.y, s.z}, count[3] = {width, height, depth};
   for (int d = 0; d < 3; ++d)
     if (start[d] > size[d] || count[d] > size[d] - start[d]) return fail(Status::invalid_value);
-  char* const base = static_cast<char*>(pointer_to(image.base));
-  return Side{base + s.z * level.slice + s.y * level.pitch + s.x, level.pitch, level.size[1]};
+  const abi::PitchedPointer all{pointer_to(image.base), level.pitch, level.pitch, level.size[1]};
+  return Side{place_in(all, {s.x, s.y, s.z}), level.pitch, level.size[1]};
 }
 
 }  // namespace

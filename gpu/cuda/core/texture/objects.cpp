@@ -6,6 +6,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "gpu/bytes/range.hpp"
 #include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/profiles.hpp"
@@ -90,9 +91,9 @@ Result<Image> pitched_image(const abi::Resource& r) {
   texture::Level level;
   level.size[0] = static_cast<std::uint32_t>(p.width);
   level.size[1] = static_cast<std::uint32_t>(p.height);
-  level.pitch = p.pitch, level.slice = p.pitch * p.height;
-  if (p.width != 0 && p.height != 0)
-    image.bytes = p.pitch * (p.height - 1) + p.width * format->bytes();
+  const ByteBox rows{p.width * format->bytes(), p.height, 1, p.pitch};  // within the limits above
+  level.pitch = p.pitch, level.slice = rows.offset(0, p.height);
+  image.bytes = rows.span().value_or(0);
   image.levels.push_back(level);
   return image;
 }
@@ -142,7 +143,8 @@ Status apply(const abi::ResourceView& view, Image& image) {
                   image.levels.begin() + view.last_level + 1};
   if (view.last_layer >= image.layers || view.first_layer > view.last_layer)
     return Status::invalid_value;
-  for (auto& level : image.levels) level.offset += view.first_layer * level.slice;
+  for (auto& level : image.levels)
+    level.offset += ByteBox{.slice_pitch = level.slice}.offset(view.first_layer, 0);
   if (layered || view.last_layer != 0) image.layers = view.last_layer - view.first_layer + 1;
   return Status::success;
 }

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <utility>
 
+#include "gpu/machine/memory/ranges.hpp"
+
 namespace inflight::cuda::watch {
 namespace {
 
@@ -14,6 +16,8 @@ namespace {
 // that a program that walks through gigabytes takes fewer signals.
 constexpr std::uint32_t single_pages = 2048;
 constexpr std::uint64_t step_pages = 64;
+// The most bytes that one call of the system reads or writes (read(2)).
+constexpr std::uint64_t most_of_a_call = 1ull << 31;
 
 bool protect(std::uint64_t low, std::uint64_t high, int access) {
   return mprotect(reinterpret_cast<void*>(low), high - low, access) == 0;
@@ -28,9 +32,8 @@ struct Range {
 };
 // In the program's own memory, excludes pages that other data shares.
 Range watched_pages(const machine::Allocation& a) {
-  const std::uint64_t end = a.base + a.size;
-  if (a.fresh) return {page_of(a.base), page_end(end)};
-  return {page_end(a.base), page_of(end + a.padding)};
+  if (a.fresh) return {page_of(a.base), page_end(machine::range_of(a).end())};
+  return {page_end(a.base), page_of(machine::padded_range_of(a).end())};
 }
 
 bool is_watched(const machine::Allocation& a) {
@@ -204,12 +207,12 @@ bool Closing::open_page(std::uint64_t address, bool& seen) {
 }
 
 bool Closing::open_range(std::uint64_t address, std::uint64_t bytes) {
+  const std::uint64_t end = (Checked(address) + std::min(bytes, most_of_a_call)).saturated();
   bool any = false;
-  for (std::uint64_t at = page_of(address); at < address + bytes; at += page_bytes)
-    any |= pages_.watched(at);
+  for (std::uint64_t at = page_of(address); at < end; at += page_bytes) any |= pages_.watched(at);
   if (!any || !closed_) return false;
   dirty_ = true;
-  for (std::uint64_t at = page_of(address); at < address + bytes; at += page_bytes)
+  for (std::uint64_t at = page_of(address); at < end; at += page_bytes)
     if (pages_.watched(at)) protect(at, at + page_bytes, open_access);
   return true;
 }

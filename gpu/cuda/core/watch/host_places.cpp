@@ -1,12 +1,9 @@
 // Finds objects in the loader's list and functions in their files' symbol tables.
 #include "gpu/cuda/core/watch/host_places.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <link.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -16,6 +13,7 @@
 #include "gpu/check/names.hpp"
 #include "gpu/cuda/core/watch/objects.hpp"
 #include "gpu/cuda/image/elf_tables.hpp"
+#include "gpu/host/input_file.hpp"
 
 namespace inflight::cuda::watch {
 namespace {
@@ -48,12 +46,10 @@ std::optional<Object> object_at(std::uint64_t address) {
 class File {
  public:
   explicit File(const std::string& path) {
-    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    struct stat facts {};
-    if (file >= 0 && fstat(file, &facts) == 0 && facts.st_size > 0)
-      bytes_ = std::size_t(facts.st_size),
-      place_ = mmap(nullptr, bytes_, PROT_READ, MAP_PRIVATE, file, 0);
-    if (file >= 0) close(file);
+    const auto file = host::InputFile::open(path);
+    if (!file || file->size() == 0) return;
+    bytes_ = file->size();
+    place_ = mmap(nullptr, bytes_, PROT_READ, MAP_PRIVATE, file->fd(), 0);
   }
   ~File() {
     if (place_ != MAP_FAILED) munmap(place_, bytes_);
