@@ -8,7 +8,7 @@ help:
 	@echo 'make test      install what is missing, build, run every test that CI runs'
 	@echo 'make test-all  the same, and all tests under sanitizers, and longer fuzzing and soaking'
 	@echo 'make build     build/release/bin/inflight and build/release/lib'
-	@echo 'make fuzz      ten minutes of fuzzing;  make bench  the measurements'
+	@echo 'make fuzz      ten minutes of fuzzing for each target;  make bench  the measurements'
 	@echo 'make install   into PREFIX, now $(PREFIX)'
 	@echo 'make package   build/packages: a wheel, a Debian package and a Containerfile'
 	@echo 'make docs      build/site: guides, reference and results as one site'

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "tests/fuzz/reporting.hpp"
 
@@ -12,6 +13,7 @@ namespace inflight::fuzz {
 namespace {
 
 constexpr std::uint64_t device_page = 2 << 20;
+constexpr std::align_val_t block_alignment{64};  // that of tensor maps
 
 constexpr const char* module_text = R"(.version 8.0
 .target sm_80
@@ -73,7 +75,7 @@ struct JitBuffers {
   void* values[4] = {};
 };
 // The groups of multiprocessors that a thread has split last, and their number.
-thread_local std::array<std::byte, std::size_t{16} * 144> split;
+alignas(16) thread_local std::array<std::byte, std::size_t{16} * 144> split;
 thread_local unsigned split_count = 8;
 thread_local int jit_options[4];
 thread_local std::size_t jit_count = 0;
@@ -180,7 +182,10 @@ Arguments::Arguments(const Call& call, Surroundings& around, Choices& choices)
 
 // Whoever still reads them reads nonsense, also without a sanitizer.
 Arguments::~Arguments() {
-  for (auto& [bytes, size] : blocks_) std::memset(bytes.get(), 0xdd, size);
+  for (const auto& [bytes, size] : blocks_) {
+    std::memset(bytes, 0xdd, size);
+    ::operator delete(bytes, block_alignment);
+  }
 }
 
 void Arguments::succeeded() {
@@ -209,8 +214,10 @@ void Arguments::succeeded() {
 }
 
 std::byte* Arguments::block(std::size_t bytes) {
-  blocks_.emplace_back(std::make_unique<std::byte[]>(bytes), bytes);
-  return blocks_.back().first.get();
+  auto* const made = static_cast<std::byte*>(::operator new(bytes, block_alignment));
+  std::memset(made, 0, bytes);
+  blocks_.emplace_back(made, bytes);
+  return made;
 }
 std::uint64_t Arguments::cell(std::uint64_t value) { return cells({value}); }
 std::uint64_t Arguments::cells(std::initializer_list<std::uint64_t> list) {

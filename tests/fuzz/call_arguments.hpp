@@ -3,7 +3,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -15,21 +14,26 @@
 
 namespace inflight::fuzz {
 
-#define INFLIGHT_FUZZ_KINDS(X)                                                                     \
-  X(ctx)                                                                                           \
-  X(stream)                                                                                        \
-  X(event)                                                                                         \
-  X(module)                                                                                        \
-  X(func)                                                                                          \
-  X(library)                                                                                       \
-  X(kernel)                                                                                        \
-  X(global)                                                                                        \
-  X(graph)                                                                                         \
-  X(node)                                                                                          \
-  X(exec)                                                                                          \
-  X(mempool) X(array) X(mipmap) X(texture) X(surface) X(link) X(object) X(green) X(descriptor)     \
-      X(memory) X(reserved) X(range) X(while_handle) X(if_handle) X(device_memory) X(graph_memory) \
-          X(pinned) X(registered) X(notification) X(file) X(log)
+#define INFLIGHT_FUZZ_KINDS(X)                                                              \
+  X(ctx)                                                                                    \
+  X(stream)                                                                                 \
+  X(event)                                                                                  \
+  X(module)                                                                                 \
+  X(func)                                                                                   \
+  X(library)                                                                                \
+  X(kernel)                                                                                 \
+  X(global)                                                                                 \
+  X(graph)                                                                                  \
+  X(node)                                                                                   \
+  X(exec)                                                                                   \
+  X(mempool)                                                                                \
+  X(array)                                                                                  \
+  X(mipmap)                                                                                 \
+  X(texture)                                                                                \
+  X(surface)                                                                                \
+  X(link) X(object) X(green) X(descriptor) X(memory) X(reserved) X(range) X(while_handle)   \
+      X(if_handle) X(device_memory) X(graph_memory) X(pinned) X(registered) X(notification) \
+          X(file) X(log)
 enum class Kind : std::uint8_t {
 #define X(name) name,
   INFLIGHT_FUZZ_KINDS(X)
@@ -96,7 +100,7 @@ class Arguments {
   Choices& choices_;
   std::array<std::uint64_t, most> values_{};
   std::size_t count_ = 0;
-  std::vector<std::pair<std::unique_ptr<std::byte[]>, std::size_t>> blocks_;
+  std::vector<std::pair<std::byte*, std::size_t>> blocks_;
   std::vector<Made> made_;
   std::vector<std::pair<Kind, std::uint64_t>> ended_, began_;
   std::size_t length_ = 0, planned_ = 0;  // of the last array; of the next, if not 0

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gpu/machine/launch/launch.hpp"
+#include "gpu/texture/table.hpp"
 #include "tests/fuzz/choices.hpp"
 
 namespace inflight::fuzz {
@@ -18,9 +19,16 @@ class GuardedDevice {
     std::uint64_t base = 0, size = 0;
   };
   machine::Memory memory;
+  ~GuardedDevice();
+  GuardedDevice(const GuardedDevice&) = delete;
+  GuardedDevice& operator=(const GuardedDevice&) = delete;
+
   Piece small, large, host, maps;
+  Piece beyond;          // of the host, behind memory that cannot be read
   Piece freed, foreign;  // freed memory; another device's memory
-  std::vector<Piece> pieces() const { return {small, large, host, maps}; }
+  Piece
+      multicast;  // the mapping of a multicast object; both devices bound memory to its first half
+  std::vector<Piece> pieces() const { return {small, large, host, maps, beyond}; }
 
   // Builds a module on this device. Null if the text does not parse or link.
   std::unique_ptr<machine::Program> link(const std::string& text);
@@ -39,19 +47,42 @@ class GuardedDevice {
   static constexpr std::uint32_t map_kinds = 8, tile_maps = 5;
   std::uint64_t map(std::uint32_t kind, Choices& choices) const;
 
+  // A map of three dimensions, and coordinates with which it leads to the last bytes of all
+  // addresses.
+  struct Far {
+    std::uint64_t map;
+    std::uint32_t at[3];
+  };
+  static constexpr std::uint32_t far_maps = 2;
+  Far far(std::uint32_t kind, Choices& choices) const;
+
+  // Makes textures and surfaces on the pieces. Some reach past their piece, perhaps into another.
+  void make_textures(Choices& choices);
+  std::uint64_t texture(Choices& choices) const { return choices.pick(textures_); }
+  std::uint64_t surface(Choices& choices) const { return choices.pick(surfaces_); }
+
   // A likely invalid address.
   std::uint64_t hostile_address(Choices& choices) const;
 
  private:
   Piece allocate(std::uint64_t size, int device = 0);
+  Piece adopt(std::uint8_t* at, std::size_t bytes, std::uint8_t* end);
+  void bind_multicast();
+  static std::uint8_t* map(std::size_t bytes, int protection);
   void check_guards() const;
 
   struct Guard {
     const std::uint8_t* begin;
     std::size_t size;
   };
+  // Pages of the host: with `host`, one that cannot be read, and with `beyond`.
+  static constexpr std::size_t page = 4096, host_pages = 7, hole = 3;
   std::vector<Guard> guards_;
-  std::vector<std::uint8_t> host_;
+  std::uint8_t* host_ = nullptr;
+  std::uint8_t* reserved_ = nullptr;  // the multicast object's addresses
+  texture::Objects objects_;
+  std::shared_ptr<const texture::Table> table_;
+  std::vector<std::uint64_t> textures_, surfaces_;
 };
 
 // Options and a launch of `kernel` from the choices. Most shapes are valid.

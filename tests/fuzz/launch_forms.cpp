@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -24,6 +25,7 @@ using ptx::Type;
 //   s source of the first type, t of the last, W as many as V, q predicate, x 64-bit value
 //   A B address in the first and second space, G global, S shared, b mbarrier
 //   M tensor map and coordinates, o offsets of im2col
+//   T texture and coordinates, X surface and coordinates, l level of detail, I multicast address
 //   z bytes, u count, w lanes, m ranks, P cache policy, F format string, k small constant
 //   =text literal text; mod?word only if the form has the modifier
 struct Row {
@@ -147,6 +149,16 @@ constexpr Row rows[] = {
     {"bfe", "", "d s u u"},
     {"bfi", "", "d s s u u"},
     {"cvt", "", "d t"},
+    {"multimem.ld_reduce", "", "d I"},
+    {"multimem.st", "", "I s"},
+    {"multimem.red", "", "I s"},
+    {"tex", "", "d T"},
+    {"tex", ".level", "d T l"},
+    {"tld4", "", "d T"},
+    {"txq", "", "d x"},
+    {"suld", "", "d X"},
+    {"sust", "", "X s"},
+    {"sured", "", "X s"},
     {"popc", "", "=%dr5 s"},
     {"clz", "", "=%dr6 s"},
     {"bfind", "", "=%dr7 s"},
@@ -234,6 +246,7 @@ class Writer {
   .reg .b64 %x<50>, %dx<8>, %y, %t64;
   .reg .b128 %q<50>, %dq<8>;
   .reg .pred %p<50>, %dp<8>, %first;
+  mov.u32 %dr0, s;
   mov.u32 %t, %tid.x;
   cvt.u64.u32 %t64, %t;
   setp.eq.u32 %first, %t, 0;
@@ -298,6 +311,14 @@ class Writer {
         return "[" + slot(Role::barrier, choices_.one_in(6) ? Type::b64 : Type::b32) + "]";
       case 'M':
         return tensor();
+      case 'T':
+        return texels(form, Role::texture, last);
+      case 'X':
+        return texels(form, Role::surface, Type::b32);
+      case 'l':
+        return slot(Role::texel, Type::f32);
+      case 'I':
+        return fmt::format("[{}]", slot(Role::multicast, Type::b64));
       case 'o':
         return in_.mods.has(Mod::im2col) ? offsets() : std::string();
       case 'z':
@@ -386,6 +407,17 @@ class Writer {
                          return slot(Role::coordinate, Type::b32, i);
                        }));
   }
+  // Coordinates of the form's geometry.
+  std::string texels(const std::string& form, Role object, Type type) {
+    static constexpr std::pair<std::string_view, unsigned> geometries[] = {
+        {".1d", 1}, {".2d", 2}, {".3d", 4}, {".a1d", 2}, {".a2d", 4}, {".cube", 4}, {".acube", 4}};
+    unsigned count = 1;
+    for (const auto& [name, coordinates] : geometries)
+      if (form.find(name) != form.npos) count = coordinates;
+    const std::string handle = slot(object, Type::b64);
+    return fmt::format("[{}, {}]", handle,
+                       braced(count, [&](unsigned) { return slot(Role::texel, type); }));
+  }
   std::string offsets() {
     unsigned rank = 3 + in_.mods.has(Mod::_4d) + 2 * in_.mods.has(Mod::_5d);
     return braced(rank - 2, [&](unsigned) { return slot(Role::coordinate, Type::b16, 1); });
@@ -468,12 +500,11 @@ ByOpcode by_opcode(const std::vector<std::string>& forms) {
   std::unordered_map<unsigned, std::size_t> place;
   ByOpcode all;
   // Unsupported opcodes, and control flow, which `statements` covers.
-  static constexpr std::string_view left_out[] = {"tcgen05", "multimem", "wmma", "wgmma", "mma",
-                                                  "tex",     "tld4",     "txq",  "su",    "cluster",
-                                                  "bra",     "brx",      "call"};
+  static constexpr std::string_view left_out[] = {"tcgen05", "wmma", "wgmma", "mma",
+                                                  "cluster", "bra",  "brx",   "call"};
   for (const std::string& form : forms) {
     const auto starts = [&](std::string_view prefix) { return form.starts_with(prefix); };
-    if (std::ranges::any_of(left_out, starts) && !form.starts_with("sub")) continue;
+    if (std::ranges::any_of(left_out, starts)) continue;
     const auto opcode = unsigned(ptx::decode(form).base);
     const auto [it, fresh] = place.emplace(opcode, all.size());
     if (fresh) all.emplace_back();
@@ -580,6 +611,26 @@ const std::vector<std::string>& more_forms() {
                                     "bfi.b64",
                                     "shf.l.wrap.b32",
                                     "vadd.u32.u32.u32"};
+    for (const char* geometry : {"1d", "2d", "3d", "a1d", "a2d", "cube", "acube"})
+      for (const char* types : {"f32.f32", "u32.f32", "s32.f32", "f32.s32", "u32.s32"})
+        if (!std::string_view(geometry).ends_with("cube") ||
+            !std::string_view(types).ends_with("s32"))
+          all.push_back(fmt::format("tex.{}.v4.{}", geometry, types));
+    for (const char* form :
+         {"tex.level.2d.v4.f32.f32", "tex.level.1d.v4.u32.f32", "tld4.r.2d.v4.f32.f32",
+          "tld4.a.2d.v4.u32.f32", "txq.width.b32", "txq.height.b32",
+          "multimem.st.weak.global.v4.f32", "multimem.ld_reduce.weak.global.add.v4.f32",
+          "multimem.red.relaxed.sys.global.add.v4.f32"})
+      all.push_back(form);
+    for (const char* geometry : {"1d", "2d", "3d", "a1d", "a2d"})
+      for (const char* clamp : {"trap", "clamp", "zero"}) {
+        for (const char* type : {"b8", "b32", "v2.b16", "v4.b32", "v2.b64"}) {
+          all.push_back(fmt::format("suld.b.{}.{}.{}", geometry, type, clamp));
+          all.push_back(fmt::format("sust.b.{}.{}.{}", geometry, type, clamp));
+        }
+        all.push_back(fmt::format("sured.b.add.{}.u32.{}", geometry, clamp));
+        all.push_back(fmt::format("sured.b.min.{}.s32.{}", geometry, clamp));
+      }
     for (const int rank : {1, 2, 3, 4, 5})
       all.push_back(fmt::format("cp.async.bulk.prefetch.tensor.{}d.L2.global.tile", rank));
     for (const int rank : {3, 4, 5}) {
@@ -607,13 +658,32 @@ const std::vector<std::string>& more_forms() {
 
 GeneratedKernel generate(Choices& choices, const std::vector<std::string>& forms) {
   static const ByOpcode all = by_opcode(forms);
+  // What accesses much memory by one instruction comes more often.
+  static const ByOpcode copies = [] {
+    static constexpr std::string_view starts[] = {"cp.", "multimem.", "tex.", "su"};
+    ByOpcode some;
+    for (const auto& opcode : all)
+      if (std::ranges::any_of(starts, [&](auto start) { return opcode[0].starts_with(start); }) &&
+          !opcode[0].starts_with("sub"))
+        some.push_back(opcode);
+    return some;
+  }();
+  // Stores of tensors whose maps can lead anywhere.
+  static const std::vector<std::string> far = [&] {
+    std::vector<std::string> some;
+    std::ranges::copy_if(forms, std::back_inserter(some), [](const std::string& form) {
+      return form.find(".3d.global.shared::cta") != form.npos;
+    });
+    return some;
+  }();
   Writer writer(choices);
   for (std::uint32_t n = 1 + choices.below(4); n--;) {
     if (choices.one_in(8)) {
       writer.statement();
       continue;
     }
-    const std::string form = choices.pick(choices.pick(all));
+    const std::string form =
+        choices.pick(choices.one_in(12) ? far : choices.pick(choices.one_in(3) ? copies : all));
     writer.instruction(choices.one_in(6) ? neighbour(form, choices) : form);
   }
   return writer.finish();

@@ -25,6 +25,10 @@ enum class Role : std::uint8_t {
   ranks,   // a mask of blocks
   count,   // threads, arrivals, bytes, a barrier's number
   format,  // the address of a format string
+  texture,
+  surface,
+  texel,      // a coordinate of a texture: bits of an integer or a float
+  multicast,  // an address of a multicast object
 };
 
 // Operand i of a thread t is base + t * stride: parameters 2i and 2i + 1 of the kernel.

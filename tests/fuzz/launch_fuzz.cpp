@@ -3,8 +3,10 @@
 // report.
 #include <fmt/format.h>
 
+#include <bit>
 #include <cstring>
 #include <fstream>
+#include <optional>
 
 #include "gpu/machine/link/program.hpp"
 #include "tests/fuzz/guarded_device.hpp"
@@ -88,6 +90,20 @@ class Values {
     return p.base + 16 * choices_.below(p.size / 32);
   }
 
+  std::uint64_t texel() {
+    static constexpr float floats[] = {0, 0.5f, -0.5f, 1, 3.25f, 1e30f, -1e30f, 1e-40f, 65536.5f};
+    switch (choices_.below(4)) {
+      case 0:
+        return std::bit_cast<std::uint32_t>(choices_.pick(floats));
+      case 1:
+        return choices_.pick(fuzz::extremes);
+      case 2:
+        return 0x7fc00000 | choices_.below(2) << 31;
+      default:
+        return choices_.below(4000);
+    }
+  }
+
   std::uint64_t right(const Slot& slot) {
     const machine::Windows& w = device_.memory.windows();
     switch (slot.role) {
@@ -112,10 +128,22 @@ class Values {
         return choices_.pick(places);
       }
       case Role::map:
-        return device_.map(slot.detail, choices_);
+        far_.reset();
+        if ((slot.detail == 2 || slot.detail == GuardedDevice::tile_maps) && choices_.one_in(2))
+          far_ = device_.far(slot.detail, choices_);
+        return far_ ? far_->map : device_.map(slot.detail, choices_);
       case Role::size:
         return 16 * (1 + choices_.below(64));
+      case Role::texture:
+        return device_.texture(choices_);
+      case Role::surface:
+        return device_.surface(choices_);
+      case Role::texel:
+        return texel();
+      case Role::multicast:
+        return device_.multicast.base + 16 * choices_.below(device_.multicast.size / 16);
       case Role::coordinate:
+        if (far_ && slot.detail < 3) return far_->at[slot.detail];
         return slot.detail == 0 ? 16 * choices_.below(3) : choices_.below(6);
       case Role::lanes:
         return choices_.one_in(2) ? ~0ull : choices_.bits();
@@ -151,6 +179,9 @@ class Values {
       case Role::generic:
       case Role::map:
       case Role::format:
+      case Role::multicast:
+      case Role::texture:
+      case Role::surface:
         return device_.hostile_address(choices_);
       default:
         return choices_.one_in(4) ? choices_.bits() : choices_.pick(fuzz::extremes);
@@ -160,6 +191,7 @@ class Values {
   Choices& choices_;
   const GuardedDevice& device_;
   const machine::Program& program_;
+  std::optional<GuardedDevice::Far> far_;  // where the last map leads
 };
 
 void tally(const machine::Outcome& outcome) {
@@ -185,6 +217,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const machine::Kernel* const k = program->kernel("k");
   device.write_maps(choices);
+  device.make_textures(choices);
   write_formats(device, choices);
   Values values(choices, device, *program);
   static constexpr std::uint32_t hostile_percent[] = {0, 12, 30, 60};

@@ -1,11 +1,12 @@
 // Runs a fuzz target without libFuzzer on every file of a corpus, first unchanged and then mutated,
 // the same way in every run. An input that ends the process, or takes longer than 20 seconds, is
 // written to a file and described.
-// Usage: PROGRAM ROUNDS FILE...
+// Usage: PROGRAM ROUNDS FILE...  FUZZ_SECONDS in the environment ends the rounds after this time.
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -145,6 +146,10 @@ int main(int count, char** arguments) {
   program = arguments[0];
   watch();
   const long rounds = std::atol(arguments[1]);
+  const char* const seconds = std::getenv("FUZZ_SECONDS");
+  using Clock = std::chrono::steady_clock;
+  const auto end =
+      seconds ? Clock::now() + std::chrono::seconds(std::atol(seconds)) : Clock::time_point::max();
   long inputs = 0;
   struct Seed {
     const char* path;
@@ -157,7 +162,7 @@ int main(int count, char** arguments) {
     const std::size_t size = bytes.size();
     seeds.push_back({arguments[i], std::move(bytes), Random(size)});
   }
-  for (round_number = 0; round_number <= rounds; ++round_number) {
+  for (round_number = 0; round_number <= rounds && Clock::now() < end; ++round_number) {
     for (Seed& seed : seeds) {
       file = seed.path;
       Input input = seed.bytes;

@@ -124,6 +124,7 @@ std::string changed(const json& report, Choices& choices) {
 // Some bytes, seldom.
 void change(std::string& text, Choices& choices) {
   if (!choices.one_in(4)) return;
+  if (choices.one_in(60)) text.insert(choices.below(text.size() + 1), std::string(200000, '['));
   for (std::uint32_t n = 1 + choices.below(4); n-- && !text.empty();) {
     const std::size_t at = choices.below(text.size());
     if (choices.one_in(3)) {

@@ -35,7 +35,11 @@ struct Places {
   texture::Format format;
 };
 
+// Bytes of the texel that a formatted reduction changes.
+constexpr std::uint32_t formatted_reduction = 4;
+
 bool find_places(Warp& w, const Op* op, const SurfaceUse& use, Places& places) {
+  const bool reduces = use.kind == Access::Kind::reduction;
   return each_lane(w.mask, [&](int l) {
     const texture::Surface* const s = surface_of(w, op, l, use.kind != Access::Kind::load);
     if (!s) return false;
@@ -48,6 +52,13 @@ bool find_places(Warp& w, const Op* op, const SurfaceUse& use, Places& places) {
     texture::SurfaceAccess access = use.access;
     if (access.formatted) access.bytes = s->image.format.bytes();
     places.format = s->image.format;
+    if (reduces && access.formatted && access.bytes < formatted_reduction) {
+      w.fault(
+          op, FaultKind::illegal_instruction, 1u << l,
+          fmt::format("sured.p takes surfaces of texels of at least {} bytes, but these have {}",
+                      formatted_reduction, access.bytes));
+      return false;
+    }
     if (!access.formatted && place.x & static_cast<std::int32_t>(access.bytes - 1)) {
       w.fault(op, FaultKind::misaligned_address, 1u << l,
               fmt::format("the first coordinate, {}, counts bytes: it must be a multiple of {}",
@@ -175,9 +186,18 @@ const Op* run_reduce(Warp& w, const Op* op) {
 
 // --- decoding ---
 
+// Formatted accesses have 32 bits for each channel. Reductions have the types of the ISA.
+bool supports(const SurfaceUse& use) {
+  constexpr Type reduced[] = {Type::u32, Type::s32, Type::b32, Type::u64, Type::s64};
+  if (use.access.formatted) return use.type == Type::b32;
+  if (use.kind != Access::Kind::reduction) return true;
+  return use.count == 1 &&
+         std::find(std::begin(reduced), std::end(reduced), use.type) != std::end(reduced);
+}
+
 bool lower_surface(Lowering& lo, const Row&) {
   const auto* use = lo.what.as<SurfaceUse>();
-  if (!use) return lo.refuse("this form of a surface is not supported");
+  if (!use || !supports(*use)) return lo.refuse("this form of a surface is not supported");
   const bool loads = use->kind == Access::Kind::load,
              reduces = use->kind == Access::Kind::reduction;
   if (!only(lo, reduces ? understood | operations : understood)) return false;

@@ -77,5 +77,54 @@ ADD:
   EXPECT_EQ(listener.stale, 0u);
 }
 
+// A surface of one row of texels of one byte, which ends where memory ends that the kernel may
+// change.
+class SurfaceReduction : public KernelRunner {
+ protected:
+  Outcome reduce(const std::string& form, std::uint32_t x) {
+    texels_ = upload(std::vector<std::uint8_t>(16, 7));
+    texture::Surface surface;
+    surface.image.geometry = texture::Geometry::line;
+    surface.image.format = {texture::Kind::unsigned_integer, 8, 1};
+    surface.image.base = texels_, surface.image.bytes = 13;
+    surface.image.levels = {{.size = {13, 1, 1}, .pitch = 13, .slice = 13}};
+    texture::Objects objects;
+    const std::uint64_t handle = objects.add(surface);
+    const Program* const program = link(entry(1, R"(
+  .reg .b16 %h<2>; .reg .b32 %r<4>; .reg .b64 %d<3>;
+  ld.param.b64 %d0, [p0]; mov.u32 %r1, )" + std::to_string(x) +
+                                                     "; mov.u32 %r2, 0; mov.u32 %r3, 0;\n  " +
+                                                     form + ";\n  ret;"));
+    if (!program) return {FaultKind::refused, "not linked"};
+    Launch launch;
+    launch.kernel = program->kernel("k");
+    launch.parameters.resize(8);
+    std::memcpy(launch.parameters.data(), &handle, 8);
+    launch.textures = objects.snapshot();
+    return machine::run(launch, limits, options, [](std::string_view) {});
+  }
+  std::vector<std::uint8_t> texels() { return download<std::uint8_t>(texels_, 16); }
+
+ private:
+  std::uint64_t texels_ = 0;
+};
+
+TEST_F(SurfaceReduction, ChangesOnlyTexelsOfItsSize) {
+  const std::vector<std::uint8_t> unchanged(16, 7);
+  EXPECT_EQ(reduce("sured.p.min.1d.b32.clamp [%d0, {%r1}], %r2", 12).kind,
+            FaultKind::illegal_instruction);
+  EXPECT_EQ(texels(), unchanged);
+}
+
+TEST_F(SurfaceReduction, HasNoNarrowTypes) {
+  for (const char* const form :
+       {"sured.b.min.1d.b8.clamp [%d0, {%r1}], %h1", "sured.b.min.1d.b16.clamp [%d0, {%r1}], %h1",
+        "sured.b.min.1d.v2.b32.clamp [%d0, {%r1}], {%r2, %r3}",
+        "sust.p.1d.b8.clamp [%d0, {%r1}], %h1"}) {
+    EXPECT_FALSE(reduce(form, 0).ok()) << form;
+    EXPECT_EQ(texels(), std::vector<std::uint8_t>(16, 7)) << form;
+  }
+}
+
 }  // namespace
 }  // namespace inflight::machine
