@@ -54,7 +54,7 @@ void Standstill::flushed(IdleTurns& of) {
   of.flushed = true;
 }
 
-void Patience::turn(std::uint64_t epoch, std::chrono::nanoseconds awake) {
+void PollingPatience::turn(std::uint64_t epoch, std::chrono::nanoseconds awake) {
   if (epoch_ != epoch) {
     epoch_ = epoch;
     turns_ = 0, ask_at_ = long_enough;
@@ -65,7 +65,7 @@ void Patience::turn(std::uint64_t epoch, std::chrono::nanoseconds awake) {
   awake_ = awake;
 }
 
-bool Patience::over(std::span<const std::uint64_t> turns) {
+bool PollingPatience::over(std::span<const std::uint64_t> turns) {
   if (!due()) return false;
   if (in_turns_.empty()) {
     in_turns_.assign(turns.begin(), turns.end());

@@ -62,7 +62,7 @@ class Standstill {
 };
 
 // How long a worker has seen nothing but polls, before the launch is taken for a deadlock.
-class Patience {
+class PollingPatience {
  public:
   // Turns of the worker, most of them after a nap: about two seconds on a host that does little
   // else. A program that gives up after a number of tries has done so by then.

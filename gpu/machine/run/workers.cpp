@@ -87,7 +87,7 @@ void run_clusters(Clusters& clusters, unsigned place) {
   SpareClusters spare(grid);
   std::uint64_t ended = 0;  // clusters, not yet reported
   const bool watched = is_watched(grid);
-  Patience patience;
+  PollingPatience patience;
   while (!grid.stop.load(std::memory_order_relaxed)) {
     auto ticket = clusters.take(queue);
     if (!ticket) break;
@@ -261,8 +261,8 @@ void Clusters::suspend(WorkQueue& queue, std::unique_ptr<Cluster> cluster) {
   queue.suspend(std::move(cluster), progressed);
 }
 
-void Clusters::took_turn(WorkQueue& queue, Worker& worker, Patience& patience, Cluster& cluster,
-                         bool done) {
+void Clusters::took_turn(WorkQueue& queue, Worker& worker, PollingPatience& patience,
+                         Cluster& cluster, bool done) {
   // What a grid's threads poll may be written by the grids that they have launched, or by threads
   // that wait for an earlier grid.
   if (done || !only_polled(cluster) || (grid_.parent && grid_.parent->busy()) ||
@@ -273,7 +273,8 @@ void Clusters::took_turn(WorkQueue& queue, Worker& worker, Patience& patience, C
   queue.turn_ended();
 }
 
-void Clusters::polled(WorkQueue& queue, Worker& worker, Patience& patience, Cluster& cluster) {
+void Clusters::polled(WorkQueue& queue, Worker& worker, PollingPatience& patience,
+                      Cluster& cluster) {
   const std::uint64_t time =
       nanoseconds(cluster.blocks.front()->clock.now(), grid_.limits->clock_khz);
   const bool stands = standstill_.polled(cluster.idle, polled_time(cluster), time);

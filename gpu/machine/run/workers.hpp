@@ -43,7 +43,8 @@ class Clusters {
   Grid& grid() const { return grid_; }
   // Called after each turn of a cluster, `done` or not, for a listener to hangs. Asks the listener
   // whether anything but polling can still happen, and ends the launch if not.
-  void took_turn(WorkQueue& queue, Worker& worker, Patience& patience, Cluster& cluster, bool done);
+  void took_turn(WorkQueue& queue, Worker& worker, PollingPatience& patience, Cluster& cluster,
+                 bool done);
   // Counts clusters that have ended. Workers report several at once, because all write there.
   void ended(std::uint64_t clusters);
   // Does a worker report those of its part, though it may get others?
@@ -70,7 +71,7 @@ class Clusters {
   // Clusters that have not ended, of those handed out; or more, if some have just ended.
   std::uint64_t live() const;
   bool has_room() const { return !bounded_ || live() < limit_; }
-  void polled(WorkQueue& queue, Worker& worker, Patience& patience, Cluster& cluster);
+  void polled(WorkQueue& queue, Worker& worker, PollingPatience& patience, Cluster& cluster);
   // Calls visit() with the other workers' queues until it returns true.
   template <class Visit>
   bool visit_others(const WorkQueue& self, Visit visit);

@@ -73,10 +73,10 @@ TEST(Standstill, IsOneOfAllClustersThatHaveNothingInFlight) {
   EXPECT_EQ(standstill.next(other, 3), Next::go_on);
 }
 
-TEST(Patience, EndsAfterTurnsAndNotAfterTime) {
+TEST(PollingPatience, EndsAfterTurnsAndNotAfterTime) {
   const std::array<std::uint64_t, 1> turns{0};
-  Patience patience;
-  for (std::uint64_t turn = 1; turn < Patience::long_enough; ++turn) {
+  PollingPatience patience;
+  for (std::uint64_t turn = 1; turn < PollingPatience::long_enough; ++turn) {
     patience.turn(1, turn * 1h);
     ASSERT_FALSE(patience.over(turns));
   }
@@ -86,18 +86,18 @@ TEST(Patience, EndsAfterTurnsAndNotAfterTime) {
   EXPECT_FALSE(patience.over(turns));
 }
 
-TEST(Patience, WaitsForTheEndOfTurnsThatHadBegun) {
+TEST(PollingPatience, WaitsForTheEndOfTurnsThatHadBegun) {
   std::array<std::uint64_t, 3> turns{0, 7, 4};  // the second worker is in a turn
-  Patience patience;
-  for (std::uint64_t turn = 0; turn <= Patience::long_enough; ++turn) patience.turn(1, turn * 1ms);
+  PollingPatience patience;
+  for (std::uint64_t turn = 0; turn <= PollingPatience::long_enough; ++turn) patience.turn(1, turn * 1ms);
   EXPECT_FALSE(patience.over(turns));
-  EXPECT_EQ(patience.idle(), Patience::long_enough * 1ms);
+  EXPECT_EQ(patience.idle(), PollingPatience::long_enough * 1ms);
   turns[2] = 5;
   patience.turn(1, 1h);
   EXPECT_FALSE(patience.over(turns));
   turns[1] = 9;  // it has begun another one
   EXPECT_TRUE(patience.over(turns));
-  EXPECT_EQ(patience.idle(), Patience::long_enough * 1ms);
+  EXPECT_EQ(patience.idle(), PollingPatience::long_enough * 1ms);
   patience.renew();
   EXPECT_FALSE(patience.due());
 }
