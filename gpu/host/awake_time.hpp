@@ -11,7 +11,7 @@ namespace inflight::host {
 class AwakeTime {
  public:
   using Clock = std::chrono::steady_clock;
-  static constexpr std::chrono::milliseconds longest{1};
+  static constexpr std::chrono::milliseconds longest{2};
 
   std::chrono::nanoseconds now() { return at(Clock::now()); }
   // A look at a time of the host.

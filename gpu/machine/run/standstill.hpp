@@ -23,8 +23,9 @@ struct IdleTurns {
 // Thread-safe.
 class Standstill {
  public:
-  // After so many turns in which it only polled, a cluster stands still.
-  static constexpr std::uint64_t many = 1024;
+  // After so many turns in which it only polled, a cluster stands still. A warp polls up to 32
+  // times in a turn, and Patience asks for more turns if there are few clusters.
+  static constexpr std::uint64_t many = 64;
   // If it reads the time as well, its clock has advanced by this too: waits with a time limit of
   // their own have ended by then.
   static constexpr std::uint64_t longest_timed_wait = 10'000'000'000;  // ns

@@ -113,9 +113,10 @@ TEST(AwakeTime, LeavesOutPauses) {
 
 TEST(AwakeTime, OfAWaitIsItsNumberOfSteps) {
   int steps = 0;
-  EXPECT_FALSE(host::wait_awake(5ms, [&](auto) { return ++steps, false; }));
+  EXPECT_FALSE(
+      host::wait_awake(5 * host::AwakeTime::longest, [&](auto) { return ++steps, false; }));
   EXPECT_EQ(steps, 5);
-  EXPECT_TRUE(host::wait_awake(5ms, [&](auto) { return ++steps == 7; }));
+  EXPECT_TRUE(host::wait_awake(5 * host::AwakeTime::longest, [&](auto) { return ++steps == 7; }));
 }
 
 // Answers that a launch is at a standstill whenever it is asked. Stops the host's thread once, long
