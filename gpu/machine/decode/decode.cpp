@@ -82,7 +82,7 @@ Decoder::Decoder(const Program& program, Program::FunctionRef ref, const Functio
       function_(*description.text) {}
 
 void Decoder::run(const Patience& patience) {
-  constexpr std::uint32_t between_looks = 1 << 12;  // instructions
+  constexpr std::uint32_t between_looks = 64;  // instructions, of which some take long
   builder_.code->block_start.assign(flow_.blocks.size(), Code::none);
   builder_.code->own_ops.assign(builder_.description.body.size(), Code::none);
   std::uint32_t since = 0;

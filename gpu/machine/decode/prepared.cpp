@@ -72,6 +72,10 @@ tl::expected<const Code*, std::string> Prepared::code(Program::FunctionRef ref, 
   return made.code.get();
 }
 
+bool Prepared::is_ready(Program::FunctionRef ref, CodeForm form) {
+  return ready(form)[program_.function_index(ref)].load(std::memory_order_acquire) != nullptr;
+}
+
 Prepared& prepared(const Program& program) {
   return static_cast<Prepared&>(program.extension([](const Program& p) {
     return std::unique_ptr<Program::Extension>(std::make_unique<Prepared>(p));

@@ -26,6 +26,8 @@ class Prepared : public Program::Extension {
   // patience is over before they are done.
   tl::expected<const Code*, std::string> code(Program::FunctionRef ref, CodeForm form,
                                               const Patience& patience = {});
+  // Whether code() has given it out already.
+  bool is_ready(Program::FunctionRef ref, CodeForm form);
   // The result of decoding a function for one form of launch.
   struct Decoded {
     // Null: the function has no body. It has refusals, the instructions at which a kernel would

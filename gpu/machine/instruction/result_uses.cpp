@@ -122,14 +122,21 @@ class Uses {
   ResultUse of(std::uint32_t instruction);
 
  private:
-  Known derived(std::uint32_t instruction, bool& escapes) const;
+  Known derived(std::uint32_t instruction, bool& escapes);
   ResultUse at_branch(std::uint32_t branch, Set guard);
   enum class Way : std::uint8_t { none, past_other_waits, free };
   Way way(std::uint32_t from, std::uint32_t to);
   bool stops(const BasicBlock& block, bool& other_waits);
 
+  // Takes steps of the search. False: it has taken too many, and the result counts as decisive.
+  bool spend(std::uint64_t steps) {
+    left_ -= std::min(left_, steps);
+    return left_ != 0;
+  }
+
   const Function& f_;
   std::vector<std::uint32_t> open_;  // the waits whose results are being looked at
+  std::uint64_t left_ = 1 << 21;     // steps
 };
 
 // Does a wait in the block stop a thread whose test failed? One whose result the code may ignore
@@ -159,6 +166,7 @@ Uses::Way Uses::way(std::uint32_t from, std::uint32_t to) {
     open.pop_back();
     if (at == to) return other_waits ? Way::past_other_waits : Way::free;
     const BasicBlock& block = f_.flow.blocks[at];
+    if (!spend(block.last - block.first + 1)) return Way::none;
     if (stops(block, other_waits)) continue;
     for (const std::uint32_t next : block.successors)
       if (!seen[next]) seen[next] = true, open.push_back(next);
@@ -186,7 +194,7 @@ ResultUse Uses::at_branch(std::uint32_t branch, Set guard) {
 }
 
 // The registers whose values depend on the result. `escapes`: it goes where it is not followed.
-Known Uses::derived(std::uint32_t instruction, bool& escapes) const {
+Known Uses::derived(std::uint32_t instruction, bool& escapes) {
   std::map<std::uint32_t, unsigned> writers, constants;
   for (const Instruction& each : f_.body)
     for (const RegisterUse& use : each.writes) {
@@ -207,6 +215,10 @@ Known Uses::derived(std::uint32_t instruction, bool& escapes) const {
   learn(f_.body[instruction], {Truth::yes, Truth::no});
   for (bool more = true; more;) {
     more = false;
+    if (!spend(f_.body.size())) {
+      escapes = true;
+      return known;
+    }
     for (const Instruction& in : f_.body) {
       if (!reads(in, known) || in.control == Control::branch) continue;
       if (!computes(in) || (in.guard && known.contains(in.guard.reg))) {
@@ -221,6 +233,7 @@ Known Uses::derived(std::uint32_t instruction, bool& escapes) const {
 
 ResultUse Uses::of(std::uint32_t instruction) {
   bool escapes = false;
+  if (!spend(2 * f_.body.size())) return ResultUse::decisive;
   const Known known = derived(instruction, escapes);
   if (escapes) return ResultUse::decisive;
   open_.push_back(instruction);

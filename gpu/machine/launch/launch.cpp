@@ -15,6 +15,7 @@
 #include "gpu/machine/decode/table.hpp"
 #include "gpu/machine/launch/check.hpp"
 #include "gpu/machine/launch/child_runner.hpp"
+#include "gpu/machine/launch/in_time.hpp"
 #include "gpu/machine/launch/occupancy.hpp"
 #include "gpu/machine/launch/watch.hpp"
 #include "gpu/machine/run/circumstances.hpp"
@@ -346,30 +347,66 @@ Outcome PreparedLaunch::run() {
   return parts_->run.run(tails);
 }
 
-Unsupported unsupported(const Launch& launch, const check::Listener* listener) {
-  const Kernel& kernel = *launch.kernel;
-  const CodeForm form = form_of(launch, listener ? listener->topics() : check::Topic::none);
-  Prepared& functions = prepared(*kernel.program);
-  Unsupported all;
-  std::vector<Program::FunctionRef> queue{{kernel.module, kernel.function}};
+namespace {
+
+// Calls each(function, whether it is the kernel) for the kernel and what it calls directly.
+template <class Each>
+void each_function(const Launch& launch, CodeForm form, const Patience& patience, Each each) {
+  const Program::FunctionRef kernel{launch.kernel->module, launch.kernel->function};
+  Prepared& functions = prepared(*launch.kernel->program);
+  std::vector<Program::FunctionRef> queue{kernel};
   std::set<std::pair<std::uint32_t, std::uint32_t>> seen{{kernel.module, kernel.function}};
   while (!queue.empty()) {
     const auto ref = queue.back();
     queue.pop_back();
-    const bool entry = ref == Program::FunctionRef{kernel.module, kernel.function};
-    auto& errors = entry ? all.kernel : all.instructions;
-    const Prepared::Decoded& decoded = functions.decoded(ref, form);
-    errors.insert(errors.end(), decoded.errors.begin(), decoded.errors.end());
+    const Prepared::Decoded& decoded = functions.decoded(ref, form, patience);
+    each(ref, decoded, ref == kernel);
     if (!decoded.code) continue;
-    const ptx::Function& text = kernel.program->modules()[ref.module]->functions[ref.function];
-    for (const Refusal& each : decoded.code->refusals)
-      all.instructions.push_back(
-          fmt::format("{}, line {}: {}", check::readable(text.name), each.line, each.what));
     for (const CallSite& site : decoded.code->calls)
       if (site.callee.module != ptx::none &&
           seen.insert({site.callee.module, site.callee.function}).second)
         queue.push_back(site.callee);
   }
+}
+
+}  // namespace
+
+Outcome prepare_in_time(const Launch& launch, const check::Listener* listener,
+                        std::chrono::milliseconds timeout) {
+  if (timeout.count() == 0) return {};
+  const CodeForm form = form_of(launch, listener ? listener->topics() : check::Topic::none);
+  Prepared& functions = prepared(*launch.kernel->program);
+  const Program::FunctionRef kernel{launch.kernel->module, launch.kernel->function};
+  if (functions.is_ready(kernel, form)) return {};
+  const auto end = RunGrid::Clock::now() + timeout;
+  const Patience patience([end] { return RunGrid::Clock::now() >= end; });
+  try {
+    each_function(launch, form, patience,
+                  [](Program::FunctionRef, const Prepared::Decoded&, bool) {});
+    static_cast<void>(functions.code(kernel, form, patience));  // it is ready from now on
+    return {};
+  } catch (const Unwanted&) {
+    return {FaultKind::timeout,
+            fmt::format("kernel {} was not launched: the preparation of its code took longer than "
+                        "{} ms, the limit that --timeout sets\n",
+                        check::readable(launch.kernel->name), timeout.count())};
+  }
+}
+
+Unsupported unsupported(const Launch& launch, const check::Listener* listener) {
+  const CodeForm form = form_of(launch, listener ? listener->topics() : check::Topic::none);
+  Unsupported all;
+  each_function(launch, form, {},
+                [&](Program::FunctionRef ref, const Prepared::Decoded& decoded, bool is_kernel) {
+                  auto& errors = is_kernel ? all.kernel : all.instructions;
+                  errors.insert(errors.end(), decoded.errors.begin(), decoded.errors.end());
+                  if (!decoded.code) return;
+                  const ptx::Function& text =
+                      launch.kernel->program->modules()[ref.module]->functions[ref.function];
+                  for (const Refusal& each : decoded.code->refusals)
+                    all.instructions.push_back(fmt::format(
+                        "{}, line {}: {}", check::readable(text.name), each.line, each.what));
+                });
   return all;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "gpu/machine/decode/prepared.hpp"
+#include "gpu/machine/launch/in_time.hpp"
 #include "tests/unit/machine/described_kernel.hpp"
 #include "tests/unit/machine/ptx_runner.hpp"
 
@@ -195,10 +196,13 @@ TEST(LongFunctions, AreNotPreparedLongerThanTheTimeout) {
   Options options;
   options.timeout = std::chrono::milliseconds(1);
   const auto print = [](std::string_view) {};
+  EXPECT_EQ(prepare_in_time(launch, nullptr, options.timeout).kind, FaultKind::timeout);
   EXPECT_EQ(run(launch, Limits(), options, print).kind, FaultKind::timeout);
   options.timeout = {};
   const Outcome later = run(launch, Limits(), options, print);
   EXPECT_TRUE(later.ok()) << later.report;
+  options.timeout = std::chrono::milliseconds(1);
+  EXPECT_TRUE(prepare_in_time(launch, nullptr, options.timeout).ok()) << "it is prepared already";
 }
 
 TEST(LongFunctions, AreGivenUpWhenNobodyWantsThem) {

@@ -20,6 +20,7 @@
 #include "gpu/cuda/core/stream/inner_recording.hpp"
 #include "gpu/cuda/core/stream/operations.hpp"
 #include "gpu/machine/launch/check.hpp"
+#include "gpu/machine/launch/in_time.hpp"
 #include "gpu/machine/launch/occupancy.hpp"
 
 namespace inflight::cuda {
@@ -151,6 +152,12 @@ Status check_launch(const KernelWork& work, Device& device) {
   if (!outcome.ok()) {
     note_refusal(outcome.report);
     return status_of(outcome.kind);
+  }
+  const machine::Outcome prepared =
+      machine::prepare_in_time(launch, observer(), settings().timeout);
+  if (!prepared.ok()) {
+    device.kill(status_of(prepared.kind), prepared.report);
+    return status_of(prepared.kind);
   }
   warn_of_registers(work, *launch.kernel, device);
   return check_runnable(*work.function, launch);
