@@ -3,11 +3,14 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <fstream>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -48,6 +51,7 @@ int cuCtxPopCurrent_v2(Handle*);
 int cuCtxSynchronize();
 int cuMemAlloc_v2(Address*, std::size_t);
 int cuMemFree_v2(Address);
+int cuMemHostAlloc(void**, std::size_t, unsigned);
 int cuMemcpyHtoD_v2(Address, const void*, std::size_t);
 int cuMemcpyDtoH_v2(void*, Address, std::size_t);
 int cuMemsetD8_v2(Address, unsigned char, std::size_t);
@@ -478,6 +482,30 @@ TEST_F(Driver, AStreamWaitsForAValue) {
   EXPECT_EQ(cuStreamWaitValue32_v2(waiter, memory + 2, 5, 0), invalid_value);
   EXPECT_EQ(cuStreamWaitValue32_v2(waiter, memory + 8, 5, 0), invalid_value);
   EXPECT_EQ(cuStreamDestroy_v2(waiter), success);
+}
+
+// The checker looks at objects that another thread is loading only when the loader has finished
+// them.
+TEST(DriverCheck, LibrariesCanBeLoadedMeanwhile) {
+  setenv("INFLIGHT_CHECK", "1", 1);
+  setenv("INFLIGHT_ERROR_EXITCODE", "0", 1);
+  ASSERT_EQ(cuInit(0), success);
+  Handle context = nullptr;
+  ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 0), success);
+  ASSERT_EQ(cuCtxSetCurrent(context), success);
+  void* watched = nullptr;
+  ASSERT_EQ(cuMemHostAlloc(&watched, 4096, 0), success);
+  std::atomic<bool> over{false};
+  std::thread loading([&] {
+    while (!over)
+      if (void* const library = dlopen(INFLIGHT_SLOW_TO_LOAD, RTLD_NOW)) dlclose(library);
+  });
+  for (int i = 0; i < 3000; ++i) {
+    EXPECT_EQ(cuMemsetD8_v2(reinterpret_cast<Address>(watched), 1, 4096), success);
+    if (i % 4 == 0) EXPECT_EQ(cuCtxSynchronize(), success);
+  }
+  over = true;
+  loading.join();
 }
 
 TEST(DriverLookup, TheVersionDecides) {

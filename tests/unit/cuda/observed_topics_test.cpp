@@ -61,5 +61,22 @@ TEST(ObservedTopics, AreAskedForOnce) {
   EXPECT_EQ(memory.asked, 1u);
 }
 
+// Else a listener would look at every row.
+TEST(ObservedTopics, HaveNoEmptyFill) {
+  Counted host(check::Topic::host);
+  Device& device = Core::get().device(0);
+  auto stream = device.create_stream(true, 0);
+  void* memory = nullptr;
+  ASSERT_EQ(allocate_device(&memory, 64), Status::success);
+  observe_with(&host);
+  const Fill fill{
+      .to = memory, .value = 7, .element = 1, .width = 0, .height = 1ull << 40, .pitch = 64};
+  EXPECT_EQ(submit(*stream, fill), Status::success);
+  EXPECT_EQ(synchronize(*stream), Status::success);
+  observe_with(nullptr);
+  EXPECT_EQ(host.accesses, 0u);
+  EXPECT_EQ(free_memory(memory), Status::success);
+}
+
 }  // namespace
 }  // namespace inflight::cuda

@@ -136,8 +136,9 @@ void observe_step_after(const Stream& stream, std::uint64_t work, std::uint64_t 
   observe_dependent(check::StreamEdge::Kind::step_after, stream, work, other, dependent);
 }
 
+// An empty copy or fill accesses nothing, however many rows it has.
 void observe_copy(const Stream& stream, const Copy& copy) {
-  if (!observes(check::Topic::host)) return;
+  if (!observes(check::Topic::host) || !copy.width || !copy.height) return;
   check::HostAccess event;
   event.stream = stream.number();
   event.work = Stream::work_now();
@@ -156,7 +157,7 @@ void observe_copy(const Stream& stream, const Copy& copy) {
 }
 
 void observe_fill(const Stream& stream, const Fill& fill) {
-  if (!observes(check::Topic::host)) return;
+  if (!observes(check::Topic::host) || !fill.width || !fill.height) return;
   check::HostAccess event;
   event.kind = check::HostAccess::Kind::set;
   event.stream = stream.number();

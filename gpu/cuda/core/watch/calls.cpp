@@ -1,6 +1,7 @@
 // The replacement functions, and the table slots through which objects call them.
 #include "gpu/cuda/core/watch/calls.hpp"
 
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -9,8 +10,11 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <mutex>
+#include <vector>
 
 #include "gpu/cuda/core/watch/objects.hpp"
 #include "gpu/cuda/core/watch/pages.hpp"
@@ -228,20 +232,34 @@ bool is_left_alone(std::string_view path) {
          path.find("/ld-linux") != path.npos || path.starts_with("linux-vdso");
 }
 
+// Another thread may be loading an object, whose slots the loader still writes. It has a lock
+// meanwhile, which this call takes. No lock of ours may be held, since functions of the object may
+// come here.
+void wait_for_loading() {
+  if (void* const program = dlopen(nullptr, RTLD_LAZY | RTLD_NOLOAD)) dlclose(program);
+}
+
 }  // namespace
 
 void prepare_calls() {
   static std::mutex mutex;
-  static unsigned long long seen = 0;  // objects ever loaded
+  static std::atomic<unsigned long long> seen{0};  // objects ever loaded
   machine::answer_first();
-  const std::lock_guard lock(mutex);
   unsigned long long now = 0;
+  std::vector<std::uint64_t> loaded;
   each_object([&](const dl_phdr_info& info) { now = info.dlpi_adds; });
   if (now == seen) return;
-  seen = now;
-  each_object([](const dl_phdr_info& info) {
-    if (!is_left_alone(info.dlpi_name)) redirect(info);
+  each_object([&](const dl_phdr_info& info) {
+    now = info.dlpi_adds;
+    loaded.push_back(info.dlpi_addr);
   });
+  wait_for_loading();
+  const std::lock_guard lock(mutex);
+  each_object([&](const dl_phdr_info& info) {
+    const bool complete = std::find(loaded.begin(), loaded.end(), info.dlpi_addr) != loaded.end();
+    if (complete && !is_left_alone(info.dlpi_name)) redirect(info);
+  });
+  seen = now;
 }
 
 }  // namespace inflight::cuda::watch
