@@ -157,6 +157,34 @@ void mappings() {
   SAY("fill_of_a_page", cuMemsetD8(memory.at, 1, page));
 }
 
+void mappings_of_parts() {
+  CUdeviceptr at = 0;
+  NEED(cuMemAddressReserve(&at, 6 * page, 0, 0, 0));
+  CUmemAllocationProp properties{};
+  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+  CUmemGenericAllocationHandle two = 0;
+  NEED(cuMemCreate(&two, 2 * page, &properties, 0));
+  const CUmemAccessDesc access{{CU_MEM_LOCATION_TYPE_DEVICE, 0},
+                               CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+  SAY("first_part", cuMemMap(at, page, 0, two, 0));
+  SAY("second_part", cuMemMap(at + page, page, page, two, 0));
+  SAY("more_than_all", cuMemMap(at + 2 * page, 3 * page, 0, two, 0));
+  SAY("all", cuMemMap(at + 2 * page, 2 * page, 0, two, 0));
+  SAY("over_another", cuMemMap(at + 3 * page, 2 * page, 0, two, 0));
+  SAY("past_what_is_reserved", cuMemMap(at + 5 * page, 2 * page, 0, two, 0));
+  SAY("access_to_a_part", cuMemSetAccess(at + 3 * page, page, &access, 1));
+  SAY("access_that_begins_in_a_hole", cuMemSetAccess(at + page, 3 * page, &access, 1));
+  SAY("access_that_ends_in_a_hole", cuMemSetAccess(at + 2 * page, 3 * page, &access, 1));
+  SAY("access_to_a_hole", cuMemSetAccess(at + 4 * page, page, &access, 1));
+  SAY("access_past_what_is_reserved", cuMemSetAccess(at + 2 * page, 5 * page, &access, 1));
+  SAY("fill_of_all", cuMemsetD8(at + 2 * page, 1, 2 * page));
+  SAY("unmap_a_part", cuMemUnmap(at + 3 * page, page));
+  SAY("unmap_a_hole", cuMemUnmap(at + 4 * page, page));
+  SAY("unmap_past_what_is_reserved", cuMemUnmap(at + 2 * page, 5 * page));
+  SAY("free_what_is_mapped", cuMemAddressFree(at, 6 * page));
+}
+
 // Textures: what a kernel reads of one whose memory has a hole, or ends too early.
 __global__ void fetch(cudaTextureObject_t texture, int at, float* result) {
   *result = tex1Dfetch<float>(texture, at);
@@ -426,6 +454,7 @@ const struct {
     {"nodes_that_fill", nodes_that_fill},
     {"reservations", reservations},
     {"mappings", mappings},
+    {"mappings_of_parts", mappings_of_parts},
     {"textures", textures},
     {"texture_sizes", texture_sizes},
     {"conditional_bodies", conditional_bodies},

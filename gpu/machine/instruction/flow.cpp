@@ -118,7 +118,7 @@ bool is_branch_table(const ptx::Function& function, const ptx::Operand& o) {
 
 namespace {
 
-constexpr std::uint32_t none = ~0u, no_table = none;
+constexpr std::uint32_t no_hub = ~0u, no_table = ~0u;
 
 // The .branchtargets list of a jump, or no_table.
 std::uint32_t branch_table_of(const ptx::Function& function, const ptx::Instruction& in) {
@@ -130,7 +130,7 @@ std::uint32_t branch_table_of(const ptx::Function& function, const ptx::Instruct
 
 // Adds a block without instructions for each list that several jumps use. Returns them by list.
 std::vector<std::uint32_t> add_hubs(const ptx::Function& function, Flow& flow) {
-  std::vector<std::uint32_t> hub(function.tables.size(), none), jumps(function.tables.size(), 0);
+  std::vector<std::uint32_t> hub(function.tables.size(), no_hub), jumps(function.tables.size(), 0);
   for (const ptx::Instruction& in : function.body)
     if (const std::uint32_t table = branch_table_of(function, in); table != no_table)
       ++jumps[table];
@@ -182,7 +182,7 @@ Flow analyse(const ptx::Function& function) {
         operands[0].kind == ptx::Operand::Kind::label) {
       block.successors.push_back(flow.block_of[operands[0].index]);
     } else if (const std::uint32_t table = branch_table_of(function, end); table != no_table) {
-      if (hub[table] != none)
+      if (hub[table] != no_hub)
         block.successors.push_back(hub[table]);
       else
         for (std::uint32_t l : function.tables[table].entries)
