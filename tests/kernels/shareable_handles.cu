@@ -1,6 +1,7 @@
 // arch: sm_80
 // software-only
 // flags: -lcuda
+// stderr: the file from which memory was to be imported is not memory that a process of this software GPU shares
 // options: --devices 2
 // Virtual memory management memory that another process gets as a file descriptor, from a device
 // and from the host; the devices that may access a mapping; and refused calls.

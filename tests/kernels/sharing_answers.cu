@@ -1,6 +1,7 @@
 // The result of each call when two processes share memory and events, and when memory is exported
 // as a file descriptor.
 // flags: -lcuda
+// stderr: the file from which memory was to be imported is not memory that a process of this software GPU shares
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <sys/wait.h>

@@ -25,7 +25,7 @@ void write_log(const JitOptions& options, int buffer_option, int size_option,
   auto room = std::size_t(reinterpret_cast<std::uintptr_t>(*size) & 0xffffffff);
   std::size_t length = room ? std::min(text.size(), room - 1) : 0;
   if (buffer && *buffer && room) {
-    std::memcpy(*buffer, text.data(), length);
+    std::copy_n(text.data(), length, static_cast<char*>(*buffer));
     static_cast<char*>(*buffer)[length] = '\0';
   }
   *size = reinterpret_cast<void*>(length);

@@ -105,8 +105,9 @@ void adopt_runs(Space& s) {
 }
 
 Status reserve(DevicePointer* to, std::size_t bytes, std::size_t alignment) {
+  constexpr std::size_t most = std::size_t{1} << 47;  // of addresses
   std::size_t align = std::max(alignment, granularity);
-  if (!to || !whole(bytes) || (align & (align - 1))) return Status::invalid_value;
+  if (!to || !whole(bytes) || (align & (align - 1)) || align > most) return Status::invalid_value;
   const Checked wanted = Checked(bytes) + align;
   void* raw = wanted.exact() ? mmap(nullptr, wanted.value_or(0), PROT_NONE,
                                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
@@ -181,6 +182,8 @@ Status map(DevicePointer base, std::size_t bytes, std::size_t offset, unsigned l
   auto multicast = physical ? nullptr : multicast_of(handle);
   if (!physical && !multicast) return Status::invalid_value;
   const std::size_t size = physical ? physical->bytes : multicast->bytes();
+  // As an H200 answers, whatever else is wrong.
+  if (physical && (offset != 0 || bytes != size)) return Status::not_supported;
   const auto range = ByteRange::of(base, bytes);
   if (!range || !whole(bytes) || base % granularity || offset != 0 || bytes > size)
     return Status::invalid_value;
@@ -198,17 +201,14 @@ Status map(DevicePointer base, std::size_t bytes, std::size_t offset, unsigned l
   return Status::success;
 }
 
-// The range must be exactly a series of adjacent mappings.
+// As on an H200, the range must begin where a mapping begins and end where one ends. It may have
+// gaps.
 template <class Each>
 Status for_mappings(Space& s, const std::optional<ByteRange>& range, Each&& each) {
   if (!range || range->empty()) return Status::invalid_value;
-  DevicePointer at = range->base();
-  for (auto it = s.mappings.find(at); it != s.mappings.end() && it->first == at; ++it) {
-    if (at >= range->end()) break;
-    at = range_of(*it).end();
-  }
-  if (at != range->end()) return Status::invalid_value;
   const auto first = s.mappings.find(range->base()), last = s.mappings.lower_bound(range->end());
+  if (first == s.mappings.end() || range_of(*std::prev(last)).end() != range->end())
+    return Status::invalid_value;
   for (auto it = first; it != last; ++it) each(it->first, it->second);
   return Status::success;
 }

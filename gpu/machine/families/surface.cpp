@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <type_traits>
 
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/texture_lanes.hpp"
@@ -136,7 +137,7 @@ template <class T>
 T combine(async::ReduceOp operation, T a, T b) {
   switch (operation) {
     case async::ReduceOp::add:
-      return static_cast<T>(a + b);
+      return static_cast<T>(std::make_unsigned_t<T>(a) + std::make_unsigned_t<T>(b));
     case async::ReduceOp::min:
       return std::min(a, b);
     case async::ReduceOp::max:

@@ -160,6 +160,10 @@ Ref Lowering::second_destination(const Operand& o) {
 }
 
 bool Lowering::address(const Operand& o, Op& op) {
+  // As addresses do, offsets wrap.
+  const auto add = [](std::int64_t& offset, std::uint64_t more) {
+    offset = static_cast<std::int64_t>(static_cast<std::uint64_t>(offset) + more);
+  };
   if (o.kind != Kind::address) return refuse("an address in brackets is needed");
   op.imm = o.value;
   switch (o.base) {
@@ -179,11 +183,11 @@ bool Lowering::address(const Operand& o, Op& op) {
       std::uint32_t offset = 0;
       op.a = no_ref;
       if (v.space == Space::param && builder_.is_entry_parameter(o.index, offset)) {
-        op.imm += offset;
+        add(op.imm, offset);
         return true;
       }
       if (v.space == Space::local || v.space == Space::param) {
-        op.imm += builder_.local_offset(o.index);
+        add(op.imm, builder_.local_offset(o.index));
         return true;
       }
       const auto place = builder_.program.place(builder_.code->ref.module, o.index);
@@ -193,7 +197,7 @@ bool Lowering::address(const Operand& o, Op& op) {
       if (place.dynamic_shared) {
         op.a = builder_.block_value(dynamic_shared_slot(4));
       } else {
-        op.imm += static_cast<std::int64_t>(place.address);
+        add(op.imm, place.address);
       }
       return true;
     }

@@ -82,6 +82,10 @@ bool explain_faults(FaultAnswer explain) {
   return install();
 }
 
+bool faults_end_process() {
+  return !(before.sa_flags & SA_SIGINFO) && before.sa_handler == SIG_DFL;
+}
+
 void answer_first() {
   const std::lock_guard lock(mutex);
   if (installed) install();

@@ -13,6 +13,8 @@ bool answer_faults(FaultAnswer answer);
 // `explanation` is called for faults that are for no answer, before the program's handler or the
 // end of the process. It need not return; if it does, its result does not matter.
 bool explain_faults(FaultAnswer explanation);
+// True if nobody but the default action of SIGSEGV follows, which ends the process.
+bool faults_end_process();
 // Puts our handler first again, in case the program has installed one since.
 void answer_first();
 // Does what sigaction(SIGSEGV) does for the program from now on: its handler is called after ours.

@@ -103,6 +103,7 @@ bool read_generic(Warp& w, int lane, std::uint64_t address, void* out, std::uint
 }
 
 bool write_generic(Warp& w, int lane, std::uint64_t address, const void* in, std::uint32_t size) {
+  if (size == 0) return true;
   auto* from = static_cast<const char*>(in);
   if (std::uint64_t offset = 0; local_place(w, address, size, offset)) {
     each_local_byte(w, lane, offset, size, [&](char* p, std::uint32_t i) { *p = from[i]; });

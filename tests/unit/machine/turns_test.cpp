@@ -88,7 +88,7 @@ class EternalPatterns : public KernelRunner {
     for (const std::uint32_t second : {1u, 32u}) {
       options.turns = turns;
       options.workers = 1;
-      options.timeout = std::chrono::seconds(20);
+      options.timeout = std::chrono::seconds(100);  // for ThreadSanitizer
       const std::uint64_t x = upload(std::vector<std::uint32_t>{1, 0});
       const Outcome o = run(link(entry(1, R"(
   .reg .b32 %r<8>; .reg .b64 %rd<4>; .reg .pred %p<4>;

@@ -6,6 +6,7 @@
 #include <map>
 #include <shared_mutex>
 
+#include "gpu/bytes/range.hpp"
 #include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/memory/host_limits.hpp"
@@ -77,7 +78,7 @@ Status free_host(void* base) {
 }
 
 Status register_host(const Device& device, void* base, std::uint64_t bytes, unsigned flags) {
-  if (!base || bytes == 0) return Status::invalid_value;
+  if (!base || bytes == 0 || !ByteRange::of(address_of(base), bytes)) return Status::invalid_value;
   if (bytes > host_memory()) return Status::out_of_memory;
   const Mapped range = mapped(base, bytes);
   if (!range.all || (!range.writable && !(flags & read_only))) return Status::invalid_value;

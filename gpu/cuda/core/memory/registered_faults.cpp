@@ -104,14 +104,15 @@ void explain(Line& line, std::string_view what, std::uint64_t address) {
 }
 
 // Returns if the fault is for others, also after it has been explained.
-bool on_fault(siginfo_t* info, void* context) {
+bool on_fault(siginfo_t* info, void* context, bool ends_process) {
   const auto address = reinterpret_cast<std::uint64_t>(info->si_addr);
   if (range_of(address).bytes == 0) return false;
   if (resume) {
     refused = address;
     siglongjmp(*resume, 1);
   }
-  if (!is_access_of_ours(context)) return false;
+  // A handler of the program may give the access its page.
+  if (!ends_process || !is_access_of_ours(context)) return false;
   Line line;
   line << "inflight: ";
   explain(line, "a kernel", address);
@@ -121,9 +122,14 @@ bool on_fault(siginfo_t* info, void* context) {
   return false;
 }
 
+bool on_segmentation_fault(siginfo_t* info, void* context) {
+  return on_fault(info, context, machine::faults_end_process());
+}
+
 struct sigaction bus_before;
 void on_bus_error(int signal, siginfo_t* info, void* context) {
-  on_fault(info, context);
+  const bool is_handled = (bus_before.sa_flags & SA_SIGINFO) || bus_before.sa_handler != SIG_DFL;
+  on_fault(info, context, !is_handled);
   if (bus_before.sa_flags & SA_SIGINFO) return bus_before.sa_sigaction(signal, info, context);
   if (bus_before.sa_handler != SIG_DFL && bus_before.sa_handler != SIG_IGN)
     return bus_before.sa_handler(signal);
@@ -133,7 +139,7 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
 // Also puts the handlers first again, in case the program has installed its own since.
 void install() {
   if (code_end == 0) find_code();
-  machine::explain_faults(on_fault);
+  machine::explain_faults(on_segmentation_fault);
   struct sigaction now {};
   if (sigaction(SIGBUS, nullptr, &now) != 0) return;
   if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_bus_error) return;
