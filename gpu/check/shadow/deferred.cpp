@@ -59,11 +59,14 @@ void DeferredReads::grow() {
 
 bool DeferredReads::try_defer(const order::Block& block, std::uint32_t warp, const Access& read) {
   if (read.strong || !may_defer(block)) return false;
-  if (count_ != 0 && last_ <= block.joined()) {
-    count_ = 0;
+  if (!none() && last_ <= block.joined()) {
+    drop();
     ++dropped_;
   }
-  if (count_ == most) return false;
+  if (count_ == most) {
+    for (std::size_t i = 0; i < count_; ++i) summary_.add(reads_[i]);
+    count_ = 0;
+  }
   if (count_ == room_) grow();
   NotedRead& kept = reads_[count_];
   if (!fit(read, kept.addresses)) return false;  // few blocks have so much, filled by copies
@@ -75,7 +78,7 @@ bool DeferredReads::try_defer(const order::Block& block, std::uint32_t warp, con
 }
 
 void DeferredReads::open(const order::Block& block, ReadLog& log) {
-  if (count_ == 0 || last_ <= block.joined() || !may_defer(block)) return;
+  if (none() || last_ <= block.joined() || !may_defer(block)) return;
   if (count_ == room_ && room_ < most) grow();
   log.next = reads_.get() + count_, log.end = reads_.get() + room_;
 }

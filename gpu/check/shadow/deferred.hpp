@@ -9,6 +9,7 @@
 
 #include "gpu/check/order/block.hpp"
 #include "gpu/check/reads/read_log.hpp"
+#include "gpu/check/shadow/read_summary.hpp"
 
 namespace inflight::shadow {
 
@@ -31,29 +32,37 @@ class DeferredReads {
       f(read);
     }
   }
-  // Call it before a write: calls f(read) for deferred reads that the write may conflict with.
+  // Call it before a write: calls f(read) for deferred reads, or for their elements, that the write
+  // may conflict with.
   template <class F>
   void before_write(const order::Block& block, bool by_copy, F f) {
     written_ = block.epoch();
     copied_ |= by_copy;
-    if (count_ == 0) return;
+    if (none()) return;
     if (last_ > block.joined()) {
+      summary_.each(f);
       for (std::size_t i = 0; i < count_; ++i) f(std::as_const(reads_[i]));
       ++replayed_;
     } else {
       ++dropped_;
     }
-    count_ = 0;
+    drop();
   }
-  std::size_t heap_bytes() const { return room_ * sizeof(NotedRead); }
+  std::size_t heap_bytes() const { return room_ * sizeof(NotedRead) + summary_.heap_bytes(); }
 
  private:
   static constexpr std::size_t least = 64, most = 4096;
   static constexpr std::uint32_t max_excess_replays = 4;
   bool may_defer(const order::Block& block) const;
+  bool none() const { return count_ == 0 && summary_.empty(); }
+  void drop() {
+    count_ = 0;
+    summary_.clear();
+  }
   void grow();
   std::unique_ptr<NotedRead[]> reads_;  // `count_` reads, and room for `room_`
   std::size_t count_ = 0, room_ = 0;
+  ReadSummary summary_;                  // of earlier reads, once there are many
   order::Epoch last_ = 0, written_ = 0;  // of the latest read in reads_; of the latest write
   bool copied_ = false;                  // copies have written: a barrier does not order them
   std::uint32_t replayed_ = 0, dropped_ = 0;

@@ -237,6 +237,70 @@ TEST_F(ReadLogs, GrowUpToALimit) {
   EXPECT_FALSE(access(0, 2048, true).empty());
 }
 
+// More reads than are deferred one by one, of a table.
+class ManyReads : public ReadLogs {
+ protected:
+  static constexpr std::uint32_t elements = 96, reads = 30000;
+  // Which lanes of each warp have read each element: the place, or 0.
+  using Readers = std::vector<std::array<std::array<std::uint32_t, lanes>, 2>>;
+  Readers look_up(std::uint32_t bytes) {
+    Readers readers(elements);
+    std::mt19937 random(bytes);
+    std::vector<Conflict> none;
+    for (std::uint32_t i = 0; i < reads; ++i) {
+      const std::uint32_t warp = random() % 2, place = 1 + random() % 3;
+      const Mask mask = static_cast<Mask>(random()) | 1;
+      Addresses at{};
+      for (unsigned l = 0; l < lanes; ++l) {
+        const std::uint32_t element = random() % (elements / 2) + warp * (elements / 4);
+        at[l] = 1024 + element * bytes;
+        if (mask >> l & 1) readers[element][warp][l] = place;
+      }
+      memory.access(block, warp, {at.data(), mask, bytes, place, false}, none);
+    }
+    EXPECT_TRUE(none.empty());
+    return readers;
+  }
+  std::vector<Conflict> write_byte(std::uint64_t address) {
+    Addresses at{address};
+    std::vector<Conflict> conflicts;
+    memory.access(block, 0, {at.data(), 1, 1, 9, true}, conflicts);
+    return conflicts;
+  }
+};
+
+TEST_F(ManyReads, ConflictWithALaterWriteOfTheSameBytes) {
+  for (const std::uint32_t bytes : {1u, 2u, 4u, 8u, 16u}) {
+    memory.forget(0, 1 << 16);
+    meet();
+    const Readers readers = look_up(bytes);
+    EXPECT_LT(memory.bytes(), std::size_t{4} << 20);
+    unsigned found = 0;
+    for (std::uint32_t element = 0; element < elements; ++element) {
+      auto others = readers[element];
+      others[0][0] = 0;  // the writer
+      const bool any = others != decltype(others){};
+      const std::uint64_t address = 1024 + element * bytes + bytes - 1;
+      const auto conflicts = write_byte(address);
+      ASSERT_EQ(!conflicts.empty(), any) << bytes << " bytes, element " << element;
+      found += any;
+      for (const Conflict& c : conflicts) {
+        EXPECT_EQ(c.address, address);
+        EXPECT_TRUE(others[0][c.earlier.lane] != 0 || others[1][c.earlier.lane] != 0);
+      }
+    }
+    EXPECT_GT(found, elements / 2);
+    EXPECT_LT(found, elements);
+  }
+}
+
+TEST_F(ManyReads, EndAtABarrier) {
+  look_up(4);
+  meet();
+  for (std::uint32_t element = 0; element < elements; ++element)
+    EXPECT_TRUE(write_byte(1024 + element * 4).empty());
+}
+
 // Each lane of a warp knows only its own accesses.
 TEST(ShadowMemory, KnowsWhichLaneHadWhichBytes) {
   for (std::uint64_t seed = 0; seed < 4000; ++seed) {
