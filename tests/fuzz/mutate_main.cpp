@@ -1,7 +1,8 @@
 // Runs a fuzz target without libFuzzer on every file of a corpus, first unchanged and then mutated,
 // the same way in every run. An input that ends the process, or takes longer than 20 seconds, is
 // written to a file and described.
-// Usage: PROGRAM ROUNDS FILE...  FUZZ_SECONDS in the environment ends the rounds after this time.
+// Usage: PROGRAM ROUNDS FILE...  FUZZ_SECONDS in the environment ends the rounds after this time. FUZZ_SEED, a
+// number, gives other mutations.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -150,6 +151,9 @@ int main(int count, char** arguments) {
   using Clock = std::chrono::steady_clock;
   const auto end =
       seconds ? Clock::now() + std::chrono::seconds(std::atol(seconds)) : Clock::time_point::max();
+  // Another number gives other inputs.
+  const char* const seed_text = std::getenv("FUZZ_SEED");
+  const auto number = static_cast<std::size_t>(seed_text ? std::atol(seed_text) : 0);
   long inputs = 0;
   struct Seed {
     const char* path;
@@ -160,7 +164,7 @@ int main(int count, char** arguments) {
   for (int i = 2; i < count; ++i) {
     Input bytes = read_file(arguments[i]);
     const std::size_t size = bytes.size();
-    seeds.push_back({arguments[i], std::move(bytes), Random(size)});
+    seeds.push_back({arguments[i], std::move(bytes), Random(size + (number << 32))});
   }
   for (round_number = 0; round_number <= rounds && Clock::now() < end; ++round_number) {
     for (Seed& seed : seeds) {
