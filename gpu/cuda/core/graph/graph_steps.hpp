@@ -1,7 +1,10 @@
 // Runs the steps of an executable graph.
 #pragma once
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -132,7 +135,9 @@ class GraphExec::Run {
   void choose(std::size_t index) {
     const Step& step = steps_[index];
     const Conditional& node = *std::get<ConditionalWork>(step.work).node;
-    const Device& device = stream_.device();
+    Device& device = stream_.device();
+    const auto begin = std::chrono::steady_clock::now();
+    std::uint64_t rounds = 0;
     for (std::size_t body = node.chosen(); body < step.bodies.size(); body = node.chosen()) {
       if (device.fault() != Status::success || device.cancel) return;
       Run run(step.bodies[body], launch_, stream_, last_step_, numbers_[index]);
@@ -140,6 +145,14 @@ class GraphExec::Run {
       observe_again(index);
       for (const std::uint64_t each : run.numbers_) observe_step_after(stream_, work_, each, false);
       if (node.kind != Conditional::Kind::while_) return;
+      ++rounds;
+      if (const auto limit = settings().timeout;
+          limit.count() != 0 && std::chrono::steady_clock::now() - begin > limit)
+        return device.kill(
+            Status::launch_timeout,
+            fmt::format("a while node of a graph was stopped after {} ms, the limit that --timeout "
+                        "sets; its body has run {} times",
+                        limit.count(), rounds));
     }
   }
 
