@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,6 +13,11 @@ namespace inflight::host {
 namespace {
 
 constexpr std::uint64_t mebibyte = 1 << 20;
+
+// /dev/null, which people name where a file is needed and they have none.
+bool is_null_device(const struct stat& facts) {
+  return S_ISCHR(facts.st_mode) && facts.st_rdev == makedev(1, 3);
+}
 
 // Empty for a regular file.
 std::string why_not(mode_t mode) {
@@ -34,6 +40,7 @@ tl::expected<InputFile, std::string> InputFile::open(const std::string& path) {
   OwnDescriptor file = OwnDescriptor::take(number);
   struct stat facts {};
   if (fstat(file.fd(), &facts) != 0) return tl::unexpected(cannot_be_read());
+  if (is_null_device(facts)) return InputFile(std::move(file), 0);
   if (std::string why = why_not(facts.st_mode); !why.empty()) return tl::unexpected(std::move(why));
   return InputFile(std::move(file), std::uint64_t(facts.st_size));
 }

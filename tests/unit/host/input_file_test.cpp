@@ -56,6 +56,8 @@ TEST_F(InputFiles, AFifoIsRefusedAtOnce) {
   alarm(0);
 }
 
+TEST_F(InputFiles, TheNullDeviceIsEmpty) { EXPECT_EQ(read_file("/dev/null", mebibyte), ""); }
+
 TEST_F(InputFiles, DevicesSocketsAndFoldersAreRefused) {
   EXPECT_THAT(read_file("/dev/zero", mebibyte).error(),
               HasSubstr("not a regular file but a device"));
