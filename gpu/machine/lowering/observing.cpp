@@ -60,7 +60,7 @@ bool may_be_noted(const Lowering& lo, const MemoryOperand& m) {
 // The handler that reports a weak access before the instruction.
 Handler reporter_of(const Lowering& lo, const MemoryOperand& m) {
   if (stores_matrix(lo.what, m)) return report_matrix_store;
-  return may_be_noted(lo, m) ? report_shared_read : report_accessed;
+  return !m.strided && may_be_noted(lo, m) ? report_shared_read : report_accessed;
 }
 
 // Whether the instruction uses registers that a wgmma in flight may use. Moves and stores to local
