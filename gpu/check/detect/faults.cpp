@@ -197,7 +197,7 @@ class Faults : public Listener {
     Places& places = session_.places;
     const auto kind = kind_of(fault, places.kernel(fault.who.launch));
     if (!kind) return;
-    session_.findings.explain(fault.who.launch);
+    if (fault.ends) session_.findings.explain(fault.who.launch);
     session_.findings.add({*kind, places.of(fault.who)}, [&] {
       Finding finding;
       finding.kind = *kind;

@@ -228,19 +228,25 @@ void Races::allocation(const Allocation& event) {
   locations_.forget(event.address, event.bytes);
 }
 
-// A stream-ordered allocation or release counts as a write of the memory by the stream.
+// A stream-ordered allocation or release counts as a write of the memory by the stream, and a
+// release by cudaFree as one by the host.
 void Races::ordered(const Allocation& event) {
   HostAccess work;
   work.stream = event.stream;
-  work.work = 1;
+  work.work = event.ordered ? 1 : 0;
   const order::Streams::Launch launch = host_.copy(work);
   const bool made = event.step == Allocation::Step::made;
-  const PlaceId place = session_.places.of_host(made ? ordered_allocation : ordered_release);
+  const PlaceId place = session_.places.of_host(made            ? ordered_allocation
+                                                : event.ordered ? ordered_release
+                                                                : host_release);
   std::vector<shadow::Conflict> conflicts;
   global_.host_write_all(launch.knows, {order::block_row(launch.number, 0), 0, 1},
                          {event.address, event.bytes, place, true, false}, conflicts);
+  // cudaFree need not come after the allocation itself.
+  const PlaceId allocated = session_.places.of_host(ordered_allocation);
   for (const shadow::Conflict& each : conflicts)
-    reporter_.conflict({{}, Space::global, nullptr, false}, each);
+    if (event.ordered || each.earlier.place != allocated)
+      reporter_.conflict({{}, Space::global, nullptr, false}, each);
 }
 
 void Races::stream_edge(const StreamEdge& event) { host_.edge(event); }

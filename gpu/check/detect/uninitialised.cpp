@@ -55,7 +55,7 @@ void Uninitialised::accessed(const Access& access) {
   if (!block || access.who.warp >= block->warps.size()) return;
   if (access.kind == Access::Kind::load) return check_load(access, *block);
   if (access.kind >= Access::Kind::atomic) check_atomic(access, *block);
-  if (!block->pending.empty()) settle(*block, access);
+  if (!block->pending.empty() || !block->origins.empty()) settle(*block, access);
   write_lanes(access, global_, *block, access.who.mask & access.written);
   if (access.undefined && access.undefined->lanes != 0) stored(access, *block);
 }

@@ -80,8 +80,8 @@ struct ThreadExit {
   Who who;
 };
 
-// An illegal operation of threads, which ends the kernel. Reported when it happens, while the
-// launch runs.
+// An illegal operation of threads, which mostly ends the kernel. Reported when it happens, while
+// the launch runs.
 struct Fault {
   enum class Kind : std::uint8_t {
     outside,        // an access to memory that is not allocated or not accessible
@@ -95,6 +95,7 @@ struct Fault {
   Who who;
   Kind kind = Kind::other;
   std::string_view sentence;  // what is wrong
+  bool ends = true;           // false: the kernel goes on
   // The broken rule, if it is one of tensor copies.
   async::Violation rule = async::Violation::none;
   // If `access`: the fault is due to an address. These describe the access of the first lane.

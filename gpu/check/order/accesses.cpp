@@ -222,6 +222,17 @@ void Block::acquire_loose(std::uint32_t warp, Mask mask, const Release* from) {
   if (to) views.change(to, [&](View& v, Mask) { from->acquire_loose(v.known); });
 }
 
+void Block::observed(std::uint32_t warp, const Observation& write) {
+  observed_ = observed_ || launch_of(write.row) != launch_of(row_);
+  const Mask lane = Mask{1} << write.location_lane;
+  Mask news = 0;
+  for (const Views::Group& g : warps_[warp].views.groups())
+    if (!g.view->known.order.covers(write.location_row, lane, write.epoch)) news |= g.lanes;
+  if (news &= write.readers)
+    warps_[warp].views.change(
+        news, [&](View& v, Mask) { v.known.raise(write.location_row, lane, write.epoch); });
+}
+
 std::uint64_t Block::update(std::uint32_t warp, unsigned lane, std::uint64_t address, Location& at,
                             Order order, Scope scope) {
   const bool chained = at.seen(place_, scope) != nullptr;

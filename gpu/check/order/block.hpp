@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gpu/check/order/copy_groups.hpp"
+#include "gpu/check/order/observation.hpp"
 #include "gpu/check/order/view.hpp"
 
 namespace inflight::order {
@@ -119,6 +120,9 @@ class Block {
   // The same for several lanes that read one location.
   void strong_reads(std::uint32_t warp, Mask mask, std::uint64_t address, const Location& at,
                     Order order, Scope scope, std::uint64_t saw = Location::latest);
+  // Lanes have read these writes by morally strong loads. What follows comes after them, whatever
+  // the load's order (PTX ISA, Causality Order: observation order).
+  void observed(std::uint32_t warp, const Observation& write);
   // A read-modify-write of the last value.
   std::uint64_t update(std::uint32_t warp, unsigned lane, std::uint64_t address, Location& at,
                        Order order, Scope scope);

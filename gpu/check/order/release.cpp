@@ -237,6 +237,12 @@ void Location::note(std::optional<std::uint64_t> before, std::optional<std::uint
   steps_.push_back({v.last, before, after, bytes, row, lane, epoch, v.writer, v.scope, v.release});
 }
 
+bool Location::is_later(std::uint64_t number, Row row, unsigned lane, Epoch epoch) const {
+  return std::ranges::any_of(steps_, [&](const Step& s) {
+    return s.number > number && s.row == row && s.lane == Mask{1} << lane && s.epoch == epoch;
+  });
+}
+
 const Location::Step* Location::step(std::uint64_t number) const {
   const auto found = std::ranges::find(steps_, number, &Step::number);
   return found == steps_.end() ? nullptr : &*found;

@@ -149,6 +149,8 @@ class Location {
     }
     return at + 1 == steps_.end() ? latest : at->number;
   }
+  // Whether the actor's write in this epoch is noted and comes later than that write.
+  bool is_later(std::uint64_t number, Row row, unsigned lane, Epoch epoch) const;
   // That write, if it is noted, else null.
   const Step* step(std::uint64_t number) const;
   // Some of its kept writes may be by a thread of another block.

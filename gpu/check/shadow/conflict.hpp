@@ -21,7 +21,7 @@ struct Side {
   unsigned lane = 0;
   order::Epoch epoch = 0;
   std::uint32_t place = 0;
-  bool write = false, strong = false, async = false;
+  bool write = false, strong = false, async = false, update = false;
   order::Scope scope = order::Scope::cta;
   order::Mask lanes = 0;  // `lane`, and other lanes of its row that did the same there
 };

@@ -57,6 +57,62 @@ ByteMask Judge::written_loudly(const Record& now, ByteMask part) const {
   return loud;
 }
 
+namespace {
+
+unsigned last_of(Mask lanes) { return 31u - static_cast<unsigned>(std::countl_zero(lanes)); }
+
+}  // namespace
+
+LocationActor Judge::location_of(const Record& write, std::uint32_t byte) const {
+  const int start = write.together ? write.base : write.base + write.index_of(byte) * write.stride;
+  return {write.row, last_of(write.actors_of(byte)), line_ + static_cast<std::uint64_t>(start)};
+}
+
+ByteMask Judge::observed(const Record& then, const Record& now, ByteMask part) const {
+  const Snapshot& k = *a_.knows;
+  const Clock* const fenced = needs_fence(then, now) ? &k.known.fenced[space_] : nullptr;
+  ByteMask found;
+  for (ByteMask left = part; left.any();) {
+    const std::uint32_t byte = left.first();
+    const ByteMask same = left & then.like(byte);
+    const LocationActor at = location_of(then, byte);
+    const Mask lane = Mask{1} << at.lane;
+    if (k.known.order.covers(at.row, lane, then.epoch) &&
+        (!fenced || fenced->covers(at.row, lane, then.epoch)))
+      found = found | same;
+    left = left.without(same);
+  }
+  return found;
+}
+
+bool Judge::follows(const Record& update, const Record& now, ByteMask part) const {
+  if (ordered(update, now, part)) return true;
+  if (!update.together) return false;
+  Record one = update, mine = now;
+  mine.together = true;
+  for (Mask m = now.lanes_in(part); m != 0; m &= m - 1) {
+    mine.lanes = m & -m;
+    bool any = false;
+    for (Mask u = update.lanes; u != 0 && !any; u &= u - 1) {
+      one.lanes = u & -u;
+      any = ordered(one, mine, part);
+    }
+    if (!any) return false;
+  }
+  return true;
+}
+
+void Judge::observe(const Record& then, const Record& now, ByteMask part) const {
+  for (ByteMask left = part; left.any();) {
+    const std::uint32_t byte = left.first();
+    const ByteMask same = left & then.like(byte) & now.like(byte);
+    const LocationActor at = location_of(then, byte);
+    a_.observes->push_back({now.actors_of(byte), then.row, last_of(then.actors_of(byte)),
+                            then.epoch, at.row, at.lane});
+    left = left.without(same);
+  }
+}
+
 bool Judge::morally_strong(const Record& then, const Record& now) const {
   if (!then.strong || !now.strong || !then.may_be_same_elements(now)) return false;
   const Row theirs = then.row >> row_bits << row_bits;
@@ -72,8 +128,9 @@ bool Judge::morally_strong(const Record& then, const Record& now) const {
 Conflict Judge::explain(const Record& then, const Record& now, ByteMask part) const {
   const bool fence = needs_fence(then, now);
   const auto side = [](const Record& r, unsigned lane, Mask lanes) {
-    return Side{r.row,   lane,     r.epoch, r.place,
-                r.write, r.strong, r.async, static_cast<Scope>(r.scope),
+    return Side{r.row,   lane,     r.epoch,
+                r.place, r.write,  r.strong,
+                r.async, r.update, static_cast<Scope>(r.scope),
                 lanes};
   };
   Conflict c;

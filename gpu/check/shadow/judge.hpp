@@ -1,6 +1,7 @@
 // Decides whether an access is ordered after another and, if not, why.
 #pragma once
 #include "gpu/check/order/block.hpp"
+#include "gpu/check/order/observation.hpp"
 #include "gpu/check/shadow/conflict.hpp"
 
 namespace inflight::shadow {
@@ -17,6 +18,7 @@ struct Actor {
   bool late = false;        // a deferred read: its threads now know more than at the read
   bool by_texture = false;  // a read that need not observe writes of its own launch
   order::Mask silent = 0;   // lanes whose write races with no other thread's write
+  order::Observations* observes = nullptr;  // a strong read: gets the writes that it observes
 };
 
 class Judge {
@@ -62,6 +64,17 @@ class Judge {
   ByteMask loud(const Record& then, const Record& now, ByteMask part) const {
     return a_.silent != 0 && then.write && is_thread(then.row) ? written_loudly(now, part) : part;
   }
+  // From now on, records are of the line with this number, which no other line has.
+  void at(std::uint64_t line) { line_ = line; }
+  // The bytes of `part` at which the actors of `now` know, from a morally strong read by themselves
+  // or by threads before them, that `then` comes before.
+  ByteMask observed(const Record& then, const Record& now, ByteMask part) const;
+  // Whether each actor of `now` comes after an actor of this read-modify-write. So it comes after
+  // those of lower lanes and after what the update has observed.
+  bool follows(const Record& update, const Record& now, ByteMask part) const;
+  // Whether `now` is to note what it observes, and that it has observed `then` at these bytes.
+  bool observes() const { return a_.observes != nullptr; }
+  void observe(const Record& then, const Record& now, ByteMask part) const;
   // Whether both are strong and are no race even without order (morally strong in PTX).
   bool morally_strong(const Record& then, const Record& now) const;
   // Describes a pair that is not ordered. Conflict::address is its first byte, relative to the
@@ -86,7 +99,10 @@ class Judge {
   unsigned thread_of(unsigned lane) const {
     return a_.issuer < 0 ? lane : static_cast<unsigned>(a_.issuer);
   }
+  // The actor that stands for the strong writes to this byte by the last lane that wrote it here.
+  order::LocationActor location_of(const Record& write, std::uint32_t byte) const;
   const Actor& a_;
+  std::uint64_t line_ = 0;
   std::size_t space_;
   order::Epoch met_;   // the actor knows what all threads of the block did up to here
   order::Epoch past_;  // all threads know it up to here, and no other block accesses the memory

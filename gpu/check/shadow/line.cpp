@@ -2,6 +2,7 @@
 #include "gpu/check/shadow/line.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 #include "gpu/host/of_this_thread.hpp"
@@ -50,6 +51,17 @@ struct Line::Comparison {
   Record* beside = nullptr;  // the last of them with exactly the same bytes
   bool in_place = false;     // it has replaced a record with exactly the same bytes
   bool gone = false;         // records were removed
+  // Written by removed records that had not observed the one before. So neither has the next.
+  ByteMask broken;
+  void removed(const Record& then, ByteMask part) {
+    if (then.write && !then.chained) broken = broken | part;
+  }
+  // For the next write there.
+  void unchain(Record& next) {
+    if (!next.write || !broken.any()) return;
+    if (!next.bytes.without(broken).any()) next.chained = false;
+    broken = broken.without(next.bytes);
+  }
 };
 
 template <class F>
@@ -61,17 +73,71 @@ void Line::each_list(ByteMask bytes, F f) {
 }
 
 template <class List>
+ByteMask Line::updated_since(List& list, std::size_t i, const Record& now, const Judge& judge,
+                             ByteMask part) {
+  ByteMask found, left = part;
+  if (const Record& then = list[i]; then.update && then.together) {
+    Record last = then;  // it has observed the lanes below
+    last.lanes = std::bit_floor(then.lanes);
+    if (judge.follows(last, now, part)) return part;
+  }
+  for (std::size_t j = i + 1; j < list.size() && left.any(); ++j) {
+    const Record& next = list[j];
+    const ByteMask both = next.write ? left & next.bytes : ByteMask();
+    if (!both.any()) continue;
+    if (next.chained && !judge.follows(next, now, both)) continue;
+    if (next.chained) found = found | both;
+    left = left.without(both);  // known, or the chain ends
+  }
+  return found;
+}
+
+void Line::observe(const Record& now, const Judge& judge) {
+  ByteMask left, chained;  // not found yet; the newer write there is an update that was observed
+  const auto scan = [&](auto& list) {
+    for (std::size_t i = list.size(); i-- > 0 && left.any();) {
+      const Record& then = list[i];
+      const ByteMask both = then.write ? then.bytes & left : ByteMask();
+      if (!both.any()) continue;
+      ByteMask seen = then.strong ? both : ByteMask();
+      if (!then.strong || !judge.morally_strong(then, now)) seen = seen & chained;
+      if (seen.any() && !judge.ordered(then, now, seen))
+        if (const ByteMask news = seen.without(judge.observed(then, now, seen)); news.any())
+          judge.observe(then, now, news);
+      left = left.without(then.chained ? both.without(seen) : both);
+      chained = chained | seen;
+    }
+  };
+  left = now.bytes;
+  if (by_word_) {
+    for (std::uint64_t w = now.bytes.words() & by_word_->occupied; w != 0; w &= w - 1)
+      scan(by_word_->words[static_cast<std::size_t>(std::countr_zero(w))]);
+    left = now.bytes;  // which of the others are newer is not known
+  }
+  scan(records_);
+}
+
+template <class List>
 void Line::compare(List& list, const Record& now, const Judge& judge, Comparison& result,
                    std::vector<Conflict>& conflicts) {
-  const auto takes_place = [&](const Record& then, ByteMask part) {
+  ByteMask stay;  // written by strong writes that stay
+  const auto takes_place = [&](std::size_t i, ByteMask part) {
+    const Record& then = list[i];
     const bool pair = then.write || now.write;
     const bool takes = (now.write || (!then.write && judge.may_replace(then, now))) &&
                        (stands_for(now, then) || judge.past(then));
     if ((!pair && !takes) || skip_comparison(now, then)) return false;
-    if (judge.ordered(then, now, part)) return takes;
+    // An update stays while one stays that it has observed.
+    if (judge.ordered(then, now, part))
+      return takes && !(now.strong && then.chained && (stay & part).any());
     if (!pair || judge.morally_strong(then, now)) return false;
-    const ByteMask loud = judge.loud(then, now, part);
+    ByteMask loud = judge.loud(then, now, part);
     if (!(loud == part) && (!loud.any() || judge.ordered(then, now, loud))) return takes;
+    if (then.write && then.strong) {
+      loud = loud.without(updated_since(list, i, now, judge, loud));
+      if (loud.any()) loud = loud.without(judge.observed(then, now, loud));
+      if (!loud.any()) return takes;
+    }
     conflicts.push_back(judge.explain(then, now, loud));
     return takes;
   };
@@ -80,15 +146,18 @@ void Line::compare(List& list, const Record& now, const Judge& judge, Comparison
     Record& then = list[i];
     const ByteMask part = then.bytes & now.bytes;
     if (part.any()) {
-      if (!takes_place(then, part)) {
+      result.unchain(then);
+      if (!takes_place(i, part)) {
+        if (then.write && then.strong) stay = stay | part;
         if (then.write == now.write) {
           ++result.kept;
           if (then.bytes == now.bytes) result.beside = &list[left];
         }
-      } else if (!result.in_place && then.bytes == now.bytes) {
+      } else if (!result.in_place && then.bytes == now.bytes && !(now.write && now.strong)) {
         then = now;
         result.in_place = true;
       } else {
+        result.removed(then, part);
         then.bytes = then.bytes.without(part);
         if (!then.bytes.any()) continue;
       }
@@ -108,6 +177,7 @@ std::uint32_t Line::access(const Record& now, const Judge& judge, const Limits& 
   Comparison result;
   const std::size_t before = conflicts.size();
   each_list(now.bytes, [&](auto& list) { compare(list, now, judge, result, conflicts); });
+  if (judge.observes()) observe(now, judge);
   if (now.write && (shared_words_ || by_word_))
     note_changed(now.bytes), drop_empty(now.bytes);
   else if (isolated_read && (by_word_ || records_.size() > 1) && conflicts.size() == before)
@@ -115,12 +185,14 @@ std::uint32_t Line::access(const Record& now, const Judge& judge, const Limits& 
   if (result.in_place) return 0;
   const std::uint32_t limit = now.write ? limits.writers : limits.readers;
   // The usual case: many read the same.
-  if (result.kept >= limit && result.beside && !result.gone) {
+  if (result.kept >= limit && result.beside && !result.gone && !(now.write && now.strong)) {
     *result.beside = now;
     return 1;
   }
   const std::uint32_t forgot = result.kept >= limit ? bound(now, limit - 1) : 0;
-  if (!now.together || !extend(now)) add(now);
+  Record added = now;
+  result.unchain(added);
+  if (!now.together || !extend(added)) add(added);
   return forgot;
 }
 

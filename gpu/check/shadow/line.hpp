@@ -42,6 +42,13 @@ class Line {
     ByteMask shared;             // read-shared bytes
   };
   struct Comparison;
+  // The bytes of `part`, written by list[i], at which the actors of `now` come after a later
+  // read-modify-write that has observed it.
+  template <class List>
+  static ByteMask updated_since(List& list, std::size_t i, const Record& now, const Judge& judge,
+                                ByteMask part);
+  // Notes the writes that `now`, a strong read, observes.
+  void observe(const Record& now, const Judge& judge);
   template <class List>
   static void compare(List& list, const Record& now, const Judge& judge, Comparison& result,
                       std::vector<Conflict>& conflicts);

@@ -18,12 +18,14 @@ struct Record {
   std::int16_t base = 0;
   std::int8_t stride = 0;        // offset from one such lane to the next; 0 if `together`
   std::uint8_t width = 0;        // bytes per lane; 0: more than a line
-  std::uint32_t place : 24 = 0;  // set by the caller: an instruction
+  std::uint32_t place : 22 = 0;  // set by the caller: an instruction
   std::uint32_t gap : 2 = 0;
   bool write : 1 = false;
   bool together : 1 = false;
   bool strong : 1 = false;
-  bool async : 1 = false;  // through the async proxy
+  bool update : 1 = false;   // a read-modify-write
+  bool chained : 1 = false;  // one that has observed the write that is recorded before it
+  bool async : 1 = false;    // through the async proxy
   std::uint32_t scope : 2 = 0;
 
   // The lowest lane that the spacing 2^gap allows.

@@ -9,8 +9,9 @@ namespace inflight::shadow {
 
 using namespace order;
 
-void Shadow::line(const Judge& judge, const Record& record, std::uint64_t number,
+void Shadow::line(Judge& judge, const Record& record, std::uint64_t number,
                   std::vector<Conflict>& conflicts) {
+  judge.at(reinterpret_cast<std::uintptr_t>(this) ^ number * line_bytes);
   const std::size_t before = conflicts.size();
   const auto access = [&](Line& at) { return at.access(record, judge, limits_, conflicts); };
   shared_ ? shared_->with(number, access) : own_.with(number, access);
@@ -18,7 +19,7 @@ void Shadow::line(const Judge& judge, const Record& record, std::uint64_t number
     conflicts[c].address += number * line_bytes;
 }
 
-void Shadow::span(const Judge& judge, Record& r, std::uint64_t address, std::uint64_t bytes,
+void Shadow::span(Judge& judge, Record& r, std::uint64_t address, std::uint64_t bytes,
                   std::vector<Conflict>& conflicts) {
   r.together = true;
   r.stride = 0;
@@ -34,8 +35,7 @@ void Shadow::span(const Judge& judge, Record& r, std::uint64_t address, std::uin
   }
 }
 
-void Shadow::row(const Judge& judge, Record& r, const Series& series,
-                 std::vector<Conflict>& conflicts) {
+void Shadow::row(Judge& judge, Record& r, const Series& series, std::vector<Conflict>& conflicts) {
   r.together = false;
   r.gap = series.gap & 3;
   r.stride = static_cast<std::int8_t>(series.step << series.gap);
@@ -80,10 +80,15 @@ namespace {
 // A conflict between the first two lanes of a store.
 Conflict at_once(const Record& r, std::uint64_t address, std::uint32_t bytes) {
   const Mask others = r.lanes & (r.lanes - 1);
-  const Side one{r.row,   static_cast<unsigned>(std::countr_zero(r.lanes)),
-                 r.epoch, r.place,
-                 r.write, r.strong,
-                 r.async, static_cast<Scope>(r.scope),
+  const Side one{r.row,
+                 static_cast<unsigned>(std::countr_zero(r.lanes)),
+                 r.epoch,
+                 r.place,
+                 r.write,
+                 r.strong,
+                 r.async,
+                 r.update,
+                 static_cast<Scope>(r.scope),
                  r.lanes};
   Conflict c{Why::at_once, one, one, address, bytes};
   c.later.lane = static_cast<unsigned>(std::countr_zero(others));
@@ -101,8 +106,9 @@ void Shadow::lanes(const Actor& actor, Row row_of, Epoch epoch, const Access& ac
   r.width = access.bytes <= line_bytes ? static_cast<std::uint8_t>(access.bytes) : 0;
   r.write = access.write;
   r.strong = access.strong;
+  r.update = r.chained = access.update;
   r.scope = static_cast<std::uint8_t>(access.scope);
-  const Judge judge(actor, space_, limits_.own);
+  Judge judge(actor, space_, limits_.own);
   // The usual case: a whole warp, a whole line.
   const std::uint64_t begin = access.addresses[0];
   if (mask == ~Mask{0} && access.bytes == line_bytes / order::lanes && begin % line_bytes == 0 &&
@@ -163,8 +169,8 @@ void Shadow::access_at(const Block& block, std::uint32_t warp, Epoch epoch, bool
   for (const Views::Group& g : block.groups(warp)) {
     const Mask part = g.lanes & access.lanes;
     if (part == 0) continue;
-    const Actor actor{g.view.get(), block.place(),     warp,         &block, false, -1,
-                      late,         access.by_texture, access.silent};
+    const Actor actor{g.view.get(), block.place(),     warp,          &block,         false, -1,
+                      late,         access.by_texture, access.silent, access.observes};
     lanes(actor, warp_row(block.row(), Part::thread, warp), epoch, access, part, conflicts);
   }
 }
@@ -205,7 +211,8 @@ void Shadow::copy(const Block& block, std::uint32_t warp, unsigned lane, const P
   const Actor actor{&block.view(warp, lane), block.place(), warp, &block, true,
                     static_cast<int>(lane)};
   Record record = record_of(by, range);
-  span(Judge(actor, space_, limits_.own), record, range.address, range.bytes, conflicts);
+  Judge judge(actor, space_, limits_.own);
+  span(judge, record, range.address, range.bytes, conflicts);
 }
 
 void Shadow::host_copy(const Knowledge& knows, const Performer& by, const Range& range,
@@ -216,7 +223,8 @@ void Shadow::host_copy(const Knowledge& knows, const Performer& by, const Range&
   place.block = by.row;
   const Actor actor{&snapshot, place, 0, nullptr, true, static_cast<int>(by.lane)};
   Record record = record_of(by, range);
-  span(Judge(actor, space_, limits_.own), record, range.address, range.bytes, conflicts);
+  Judge judge(actor, space_, limits_.own);
+  span(judge, record, range.address, range.bytes, conflicts);
 }
 
 void Shadow::host_write_all(const Knowledge& knows, const Performer& by, const Range& range,

@@ -23,6 +23,8 @@ struct Access {
   bool by_texture = false;  // a read that need not observe writes of its own launch
   bool in_row = false;      // all lanes take part, and their bytes follow each other
   order::Mask silent = 0;   // store: lanes whose write races with no other thread's write
+  bool update = false;      // strong: a read-modify-write
+  order::Observations* observes = nullptr;  // strong read: gets the writes that it observes
 };
 
 // Bytes that one actor accesses: a bulk copy, or a copy by the host.
@@ -93,14 +95,13 @@ class Shadow {
                  const Access& access, std::vector<Conflict>& conflicts);
   void lanes(const Actor& actor, order::Row row, order::Epoch epoch, const Access& access,
              order::Mask mask, std::vector<Conflict>& conflicts);
-  void line(const Judge& judge, const Record& record, std::uint64_t line,
+  void line(Judge& judge, const Record& record, std::uint64_t line,
             std::vector<Conflict>& conflicts);
   // These two fill in the rest of `record`. Bytes that all its lanes access:
-  void span(const Judge& judge, Record& record, std::uint64_t address, std::uint64_t bytes,
+  void span(Judge& judge, Record& record, std::uint64_t address, std::uint64_t bytes,
             std::vector<Conflict>& conflicts);
   // A series of lanes, without an element that crosses a line:
-  void row(const Judge& judge, Record& record, const Series& series,
-           std::vector<Conflict>& conflicts);
+  void row(Judge& judge, Record& record, const Series& series, std::vector<Conflict>& conflicts);
 
   order::Space space_;
   Limits limits_;

@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "gpu/machine/families/whole_warp.hpp"
-#include "gpu/machine/run/observation.hpp"
 #include "gpu/machine/run/warpgroup_events.hpp"
 
 namespace inflight::machine {
@@ -19,13 +18,14 @@ using ptx::Opcode;
 // --- Op of setmaxnreg: extra: registers a thread at entry ---
 
 // Describes the error in the setmaxnreg that the warp executes next; empty if there is none. The
-// four warps of a warpgroup must execute the same ones, and synchronise between two.
-std::string mistake(const Warp& w, const Op* op, RegisterCounts& counts) {
+// four warps of a warpgroup must execute the same ones, and synchronise between two. Compilers
+// write one twice in a row. So one without an effect (`idle`) needs no synchronisation.
+std::string mistake(const Warp& w, const Op* op, RegisterCounts& counts, bool idle) {
   const std::uint32_t rank = rank_in_group(w);
   const std::uint32_t before = counts.executed[rank];
   const auto late = std::find_if(counts.executed.begin(), counts.executed.end(),
                                  [&](std::uint32_t each) { return each < before; });
-  if (late != counts.executed.end())
+  if (late != counts.executed.end() && !idle)
     return fmt::format(
         "the warps of a warpgroup must synchronise between two setmaxnreg; warp {} has not "
         "executed the previous one",
@@ -47,19 +47,18 @@ const Op* run_setmaxnreg(Warp& w, const Op* op) {
   Warpgroup* const group = warpgroup_of(w);
   if (!group) return op + 1;
   RegisterCounts& counts = group->registers;
-  // PTX does not define this case, and a chip goes on. It is a fault only with a checker.
-  if (std::string why = mistake(w, op, counts); !why.empty() && observes_multiplies(w))
-    return w.fault(op, FaultKind::illegal_instruction, w.mask, std::move(why));
   const auto& use = use_of<RegisterCountUse>(op);
   const std::uint32_t rank = rank_in_group(w), wanted = use.registers;
   const std::uint32_t has = counts.held[rank] ? counts.held[rank] : op->extra;
-  if (use.increases && wanted > has) {
+  const bool changes = use.increases ? wanted > has : wanted < has;
+  report_misuse(w, op, mistake(w, op, counts, !changes));
+  if (use.increases && changes) {
     const std::uint32_t left = registers_left(*w.block, op->extra);
     if (wanted - has > left)
       return wait_for_warpgroup(w, op, *group, RegistersAwaited{wanted - has, left}.detail());
   }
   report_warpgroup_ready(w, op, *group);
-  if (use.increases ? wanted > has : wanted < has) counts.held[rank] = wanted;
+  if (changes) counts.held[rank] = wanted;
   ++counts.executed[rank];
   if (!use.increases) wake_warpgroups(*w.block);
   w.progressed = true;
@@ -93,9 +92,8 @@ std::uint32_t registers_at_entry(const ptx::Function& kernel) {
   } else if (kernel.maxnreg == 0) {
     return 0;
   }
-  // The number is at most the smallest count of any setmaxnreg.inc.
-  for (const ptx::Instruction& in : kernel.body)
-    if (takes(in)) count = std::min(count, count_of(kernel, in));
+  // More than the largest count of any setmaxnreg.inc is never needed.
+  if (const std::uint32_t taken = most_taken(kernel)) count = std::min(count, taken);
   return count / granule * granule;
 }
 

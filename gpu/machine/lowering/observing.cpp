@@ -29,6 +29,11 @@ const Op* meet(Warp& w, const Op* op) {
   return op + 1;
 }
 
+// Whether this is a store by stmatrix or wmma.store.
+bool stores_matrix(const Instruction& in, const MemoryOperand& m) {
+  return m.role == MemoryOperand::Role::store && (m.strided || in.as<MatrixUse>());
+}
+
 // Whether an op before the instruction reports this access.
 bool is_reported_before(const Lowering& lo, const MemoryOperand& m) {
   using Role = MemoryOperand::Role;
@@ -50,6 +55,12 @@ bool may_be_noted(const Lowering& lo, const MemoryOperand& m) {
   return m.role == MemoryOperand::Role::load && m.order == check::Order::weak &&
          m.proxy == check::Proxy::generic && m.space == ptx::Space::shared &&
          !lo.form().clustered && !m.peeks && !m.may_drop && m.bytes != 0;
+}
+
+// The handler that reports a weak access before the instruction.
+Handler reporter_of(const Lowering& lo, const MemoryOperand& m) {
+  if (stores_matrix(lo.what, m)) return report_matrix_store;
+  return !m.strided && may_be_noted(lo, m) ? report_shared_read : report_accessed;
 }
 
 // Whether the instruction uses registers that a wgmma in flight may use. Moves and stores to local
@@ -90,13 +101,12 @@ void emit_observing(Lowering& lo) {
   for (std::size_t i = 0; i < lo.what.memory.size(); ++i)
     if (const MemoryOperand& m = lo.what.memory[i];
         is_reported_before(lo, m) && !is_shared_store(lo.what, m))
-      lo.address(lo.operands[m.operand],
-                 emit_reporter(lo, may_be_noted(lo, m) ? report_shared_read : report_accessed, i));
+      lo.address(lo.operands[m.operand], emit_reporter(lo, reporter_of(lo, m), i));
 }
 
 void observe_lanes(Lowering& lo, Ref addresses) {
   if (!lo.form().accessed) return;
-  Op& op = emit_reporter(lo, report_accessed, 0);
+  Op& op = emit_reporter(lo, reporter_of(lo, lo.what.memory.front()), 0);
   op.a = addresses;
   op.flags |= Op::address_64;
 }
@@ -128,6 +138,7 @@ bool reports_access(const Instruction& in, const ptx::Function& function, std::s
     return std::ranges::any_of(ops, [&](const Op& op) { return op.run == reporter; });
   };
   if (!is_plain(*access)) return has(report_strong);
+  if (stores_matrix(in, *access)) return has(report_matrix_store);
   if (access->strided) return has(report_accessed);
   return !is_shared_store(in, *access) || has(report_store);
 }

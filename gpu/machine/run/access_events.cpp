@@ -2,6 +2,7 @@
 #include "gpu/machine/run/access_events.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <mutex>
 #include <optional>
@@ -21,12 +22,15 @@
 #include "gpu/machine/run/pending_stores.hpp"
 #include "gpu/machine/run/silent_lanes.hpp"
 #include "gpu/machine/run/undefined.hpp"
+#include "gpu/machine/run/undefined_steps.hpp"
 
 namespace inflight::machine {
 namespace {
 
 using check::Topic;
 using ptx::Space;
+
+constexpr std::size_t most_row_bytes = 64;  // of a matrix, stored by one lane
 
 check::Access access_event(const Warp& w, const MemoryOperand& info, std::uint32_t instruction,
                            check::Space space, std::uint32_t mask) {
@@ -399,6 +403,41 @@ const Op* report_store(Warp& w, const Op* op) {
   }
   report_in_space(w, info, instruction, mask, addresses, values);
   return perform(w, op, mask);
+}
+
+const Op* report_matrix_store(Warp& w, const Op* op) {
+  if (w.mask != w.alive) return w.park(op, Wait::collective, all_lanes);
+  const std::uint32_t mask = observed_lanes(w, op);
+  if (mask == 0) return op + 1;
+  const MemoryOperand& info = op->what->memory[op->extra];
+  std::uint64_t addresses[lanes];
+  operand_addresses(w, op, info, addresses);
+  std::unique_lock<std::mutex> lock;
+  if (check_space(info.space) != check::Space::shared) lock = std::unique_lock(strong_order());
+  const std::uint32_t naming = mask & info.lanes;
+  LanePlaces places;
+  const bool known =
+      resolve_lanes(w, op, naming, info.space, addresses, info.bytes, true, places).lanes == 0;
+  std::array<std::array<std::byte, most_row_bytes>, lanes> before;
+  if (known)
+    each_lane(naming, [&](int l) {
+      std::memcpy(before[static_cast<std::size_t>(l)].data(), places.at[l], info.bytes);
+    });
+  check::UndefinedBytes undefined;
+  Values values;
+  if (w.undefined != 0) find_stored(w, op, mask, undefined), values.undefined = &undefined;
+  bool done = false;
+  const Op* const next = run_rest(w, op, done);
+  if (!done) return next;
+  values.compared = known;
+  if (known)
+    each_lane(naming, [&](int l) {
+      if (std::memcmp(before[static_cast<std::size_t>(l)].data(), places.at[l], info.bytes) == 0)
+        values.silent |= 1u << l;
+    });
+  report_in_space(w, info, w.frame->code->first_number + op->instruction, naming, addresses,
+                  values);
+  return next;
 }
 
 void Observation::accessed_texels(const Warp& w, const Op* op, std::uint32_t mask,

@@ -21,6 +21,9 @@ const Op* report_shared_read(Warp& w, const Op* op);
 // known.
 const Op* report_store(Warp& w, const Op* op);
 const Op* report_strong(Warp& w, const Op* op);
+// Run before a weak store of matrices by a whole warp (stmatrix, wmma.store): executes the rest of
+// the instruction, then reports it. Lanes that have not changed memory count as silent.
+const Op* report_matrix_store(Warp& w, const Op* op);
 // Holds strong_order(), for a family that performs and reports a strong access itself.
 std::unique_lock<std::mutex> in_strong_order();
 

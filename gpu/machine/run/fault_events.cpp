@@ -69,6 +69,7 @@ void Observation::faulted(const Warp& w, const Op* op, FaultKind kind, std::uint
   event.kind = kind_of(w, op, kind, about);
   event.sentence = sentence;
   event.rule = about.rule;
+  event.ends = about.ends;
   event.access = about.access, event.writes = about.writes;
   event.bytes = about.bytes, event.alignment = about.alignment;
   event.address = about.address;

@@ -49,7 +49,7 @@ class Observation {
   void diverged(const Warp& w, std::uint32_t taken) const;
   void reconverged(const Warp& w) const;
   void exited(const Warp& w, std::uint32_t mask) const;
-  // fault_events.cpp: lanes of `mask` end the kernel at `op`.
+  // fault_events.cpp: lanes of `mask` end the kernel at `op`, or only break a rule there.
   void faulted(const Warp& w, const Op* op, FaultKind kind, std::uint32_t mask,
                std::string_view sentence, const FaultDetail& about) const;
   // synchronisation_events.cpp:

@@ -37,6 +37,7 @@ struct FaultDetail {
   ptx::Space space = ptx::Space::generic;          // state space of `address`
   std::uint64_t address = 0, bytes = 0;            // bytes 0: not known
   std::uint32_t alignment = 0;                     // required, in bytes
+  bool ends = true;                                // false: the kernel goes on
   bool tensor_map = false;                         // it concerns a tensor map or breaks its rules
   async::Violation rule = async::Violation::none;  // of tensor copies
 };

@@ -86,18 +86,26 @@ std::string ended_without_setmaxnreg(std::uint32_t warp) {
       warp);
 }
 
+void report_misuse(Warp& w, const Op* op, std::string_view why) {
+  const Observation* const observation = w.block->grid->observation;
+  if (why.empty() || !observation) return;
+  FaultDetail about;
+  about.ends = false;
+  observation->faulted(w, op, FaultKind::illegal_instruction, w.mask ? w.mask : all_lanes, why,
+                       about);
+}
+
 void check_ended(Warp& w) {
   const std::size_t index = w.index / async::warps_of_group;
   const auto& groups = w.block->warpgroups;
   if (w.alive != 0 || index >= groups.size() || !groups[index] || w.frame->parent) return;
   const RegisterCounts& counts = groups[index]->registers;
   const std::uint32_t executed = counts.executed[rank_in_group(w)];
-  if (executed >= counts.order.size() || !observes_multiplies(w)) return;
+  if (executed >= counts.order.size()) return;
   for (std::uint32_t i = 0; i < async::warps_of_group; ++i)
     if (Warp& by = *w.block->warps[groups[index]->first_warp + i];
         counts.executed[i] > executed && by.frame && !by.frame->parent)
-      return void(by.fault(counts.order[executed], FaultKind::illegal_instruction, all_lanes,
-                           ended_without_setmaxnreg(w.index)));
+      return report_misuse(by, counts.order[executed], ended_without_setmaxnreg(w.index));
 }
 
 }  // namespace inflight::machine

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gpu/async/multiplies.hpp"
@@ -70,8 +71,10 @@ void wake_warpgroups(Block& block);
 // The fault text for a warp of this index that has ended while others of its warpgroup execute
 // setmaxnreg.
 std::string ended_without_setmaxnreg(std::uint32_t warp);
-// With a checker, ends the kernel if `warp` has ended without a setmaxnreg that others of its
-// warpgroup have executed.
+// Tells a checker that the warp's setmaxnreg breaks a rule (`why`; empty: it breaks none). PTX does
+// not define this case, and a chip goes on.
+void report_misuse(Warp& warp, const Op* op, std::string_view why);
+// Reports it if `warp` has ended without a setmaxnreg that others of its warpgroup have executed.
 void check_ended(Warp& warp);
 
 // Resets the block's warpgroups at its start.

@@ -2,6 +2,15 @@
 // atomic is not, nor are equal values that several threads store.
 #include "tests/kernels/check/check_test.cuh"
 
+// The atomic behind a plain load does not depend on it, and the other thread stores.
+__global__ void peek_beside_store(int* at) {
+  if (threadIdx.x == 0) *(volatile int*)at = 1;  // [strong store]
+  if (threadIdx.x == 32) {
+    at[1] = *at;  // [peek]
+    at[2] = atomicExch(at, 3);
+  }
+}
+
 template <bool right>
 __global__ void histogram(const int* in, int* out) {
   __shared__ int bins[64];
@@ -136,6 +145,12 @@ int main(int argc, char** argv) {
                    {"most_in_turns", run_turns},
                    {"counted_in_two_streams", run_counted},
                    {"read_beside", run_one_warp<read_beside>},
+                   {"peek_beside_store",
+                    [] {
+                      Buffer<int> at(3);
+                      CHECK(cudaMemset(at, 0, 12));
+                      peek_beside_store<<<1, 64>>>(at);
+                    }},
                    {"found", run<found<false>>},
                    {"found_twin", run<found<true>>}});
 }

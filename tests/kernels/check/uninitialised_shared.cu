@@ -138,6 +138,22 @@ __global__ void index(const int* in, int* out, unsigned count) {
   out[i] = in[order[i] & (n - 1)];  // [index]
 }
 
+// The thread itself writes the bytes before what it has read reaches the result.
+enum class Overwrites { by_store, by_copy, before };
+template <Overwrites how>
+__global__ void overwritten(const int* in, int* out) {
+  __shared__ volatile int tile[n];
+  const unsigned t = threadIdx.x;
+  if (how == Overwrites::before) tile[t] = in[t];
+  const int early = tile[t] * 2;  // [early]
+  if (how == Overwrites::by_store) tile[t] = in[t];
+  if (how == Overwrites::by_copy) {
+    copy(const_cast<int*>(&tile[t]), &in[t], 4);
+    asm volatile("cp.async.wait_all;" ::: "memory");
+  }
+  out[t] = early + tile[t];  // [result]
+}
+
 int main(int argc, char** argv) {
   return run_case(
       argc, argv,
@@ -154,5 +170,9 @@ int main(int argc, char** argv) {
        {"dropped_by_a_branch", [] { only_those_copied<<<1, n>>>(device(), device(), 100); }},
        {"dropped_by_a_shuffle", [] { warp_slots<<<1, n>>>(device(), device()); }},
        {"dropped_by_a_choice", [] { halo<<<1, n>>>(device(), device()); }},
+       {"overwritten", [] { overwritten<Overwrites::by_store><<<1, n>>>(device(), device()); }},
+       {"overwritten_by_copy",
+        [] { overwritten<Overwrites::by_copy><<<1, n>>>(device(), device()); }},
+       {"overwritten_twin", [] { overwritten<Overwrites::before><<<1, n>>>(device(), device()); }},
        {"padding", [] { padded<<<1, n>>>(device<Point>(), device<Point>()); }}});
 }

@@ -26,6 +26,12 @@ int* device() {
   return p;
 }
 
+cudaStream_t unordered_stream() {
+  cudaStream_t stream = nullptr;
+  cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  return stream;
+}
+
 int main(int argc, char** argv) {
   return run_case(argc, argv,
                   {{"device",
@@ -53,6 +59,23 @@ int main(int argc, char** argv) {
                       cudaMallocAsync(&p, 4096, nullptr);
                       fill<<<1, 64>>>(p);
                       cudaFreeAsync(p, nullptr);
+                    }},
+                   {"pool",
+                    [] {
+                      cudaStream_t stream = unordered_stream();
+                      int* p = nullptr;
+                      cudaMallocAsync(&p, 4096, stream);
+                      fill<<<1, 64, 0, stream>>>(p);
+                      cudaFree(p);
+                    }},
+                   {"pool_twin",
+                    [] {
+                      cudaStream_t stream = unordered_stream();
+                      int* p = nullptr;
+                      cudaMallocAsync(&p, 4096, stream);
+                      fill<<<1, 64, 0, stream>>>(p);
+                      cudaStreamSynchronize(stream);
+                      cudaFree(p);
                     }},
                    {"registered",
                     [] {

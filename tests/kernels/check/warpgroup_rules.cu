@@ -42,6 +42,34 @@ __global__ void __launch_bounds__(threads, 1) twice(unsigned* out) {
   out[threadIdx.x] = threadIdx.x;
 }
 
+// A warpgroup takes what it has already, and goes on to store to one place.
+__global__ void __launch_bounds__(threads, 1) take_again(unsigned* out) {
+  if (threadIdx.x < group_threads) {
+    GIVE(96);
+    GIVE(96);
+  } else {
+    TAKE(200);
+    TAKE(200);
+  }
+  out[0] = threadIdx.x;  // [stores after it]
+}
+
+// The first warpgroup takes at the beginning what the others give, and these take a part back.
+__global__ void __launch_bounds__(threads, 1) take_back(unsigned* out) {
+  const unsigned group = threadIdx.x / group_threads;
+  if (group == 0) {
+    TAKE(256);
+    asm volatile("barrier.sync 1;");
+  } else {
+    GIVE(120);
+    asm volatile("barrier.sync 1;");
+    GIVE(32);
+    asm volatile("barrier.sync %0, 128;" ::"r"(1 + group));
+    TAKE(120);
+  }
+  out[threadIdx.x] = group;
+}
+
 // A producer's warp gives for its four warps. The others exit before it, or after it.
 enum class Gives { all, first_warp, last_warp };
 
@@ -139,6 +167,7 @@ int main(int argc, char** argv) {
                     [] {
                       run(share<232>, threads);
                       run(twice<true>, threads);
+                      run(take_back, threads);
                       run(multiply<128, 256>, 256);
                       run(give_late<true>, threads);
                       run(give_for_all<Gives::all>, threads);
@@ -149,6 +178,12 @@ int main(int argc, char** argv) {
                    {"of_threads_that_ended", [] { run(inherit, threads); }},
                    {"warps_differ", [] { run(differ, threads); }},
                    {"not_together", [] { run(twice<false>, threads); }},
+                   {"again_without_effect", [] { run(take_again, threads); }},
+                   {"goes_on",
+                    [] {
+                      run(twice<false>, threads);
+                      run(take_again, threads);
+                    }},
                    {"first_warp_gives", [] { run(give_for_all<Gives::first_warp>, threads); }},
                    {"last_warp_gives", [] { run(give_for_all<Gives::last_warp>, threads); }},
                    {"three_warps", [] { run(multiply<0, 96>, 96); }},

@@ -81,6 +81,19 @@ class Graph {
     edge(issue, n);
     return n;
   }
+  // A morally strong read or update observes a write.
+  void observe(int write, int by) {
+    const auto w = static_cast<std::size_t>(write);
+    if (observers_.size() <= w) observers_.resize(w + 1);
+    observers_[w].push_back(by);
+  }
+  // Causality order: base causality order, or observation and then base causality order.
+  bool causes(int a, int b) const {
+    if (before(a, b)) return true;
+    const auto w = static_cast<std::size_t>(a);
+    return w < observers_.size() && std::any_of(observers_[w].begin(), observers_[w].end(),
+                                                [&](int by) { return before(by, b); });
+  }
   void edge(int from, int to) { before_[to] |= before_[from], before_[to].set(from); }
   bool before(int a, int b) const { return before_[b].test(a); }
 
@@ -138,10 +151,10 @@ class Graph {
       if (r.location == location) take(r.heads, thread, scope, node);
   }
   bool ordered(const Touch& x, const Touch& y) const {
-    if (!before(x.node, y.node)) return false;
+    if (!causes(x.node, y.node)) return false;
     if (!x.write || x.async || !y.async) return true;
     for (const int f : fences_[x.space])
-      if (before(x.node, f) && before(f, y.node)) return true;
+      if (causes(x.node, f) && before(f, y.node)) return true;
     return false;
   }
   bool race(const Touch& x, const Touch& y) const {
@@ -175,6 +188,7 @@ class Graph {
   std::vector<Mine> mine_;
   std::vector<std::bitset<most>> before_;
   std::vector<int> fences_[2];
+  std::vector<std::vector<int>> observers_;  // of each write
 };
 
 }  // namespace inflight::brute_force

@@ -116,6 +116,17 @@ Touch History::touch(int t, Node node, int space, unsigned begin, unsigned bytes
   return x;
 }
 
+// Whether a strong write has replaced the record of x, a strong access before it, and what leads
+// from that write to y is its observation. So y is not known to come after x itself.
+bool History::is_replaced(const Touch& x, const Touch& y) const {
+  return x.strong && std::ranges::any_of(touches_, [&](const Kept& k) {
+           const Touch& w = k.touch;
+           return w.write && w.strong && w.space == x.space && w.begin == x.begin &&
+                  w.end == x.end && graph_->causes(x.node, w.node) &&
+                  graph_->causes(w.node, y.node);
+         });
+}
+
 // Compares the shadow's result for these accesses with brute force, then records them.
 void History::compare(const std::vector<Touch>& now) {
   ++outcome_.accesses;
@@ -124,7 +135,7 @@ void History::compare(const std::vector<Touch>& now) {
     for (unsigned b = y.begin; b < y.end; ++b) clean &= !dirty_[y.space][b];
     for (const Kept& k : touches_)
       if (graph_->race(k.touch, y)) {
-        race = true;
+        race |= !is_replaced(k.touch, y);
         for (unsigned b = std::max(k.touch.begin, y.begin); b < std::min(k.touch.end, y.end); ++b)
           dirty_[y.space][b] = true;
       }
@@ -251,12 +262,16 @@ void History::strong_access(int t, std::uint32_t kind, Order o) {
   x.scope = far;
   std::uint64_t addresses[lanes] = {};
   addresses[me.lane] = x.begin;
-  memory_[1].access(block(t), me.warp,
-                    {addresses, Mask{1} << me.lane, 4, next_place_, x.write, true, far},
-                    conflicts_);
+  // A read of the write before the last observes neither here.
+  Observations observed;
+  shadow::Access access{addresses, Mask{1} << me.lane, 4, next_place_, x.write, true, far};
+  access.update = kind == 2;
+  access.observes = kind == 1 && number == Location::latest ? &observed : nullptr;
+  memory_[1].access(block(t), me.warp, access, conflicts_);
   compare({x});
   remember(x, me.lane);
   ++next_place_;
+  for (const Observation& each : observed) block(t).observed(me.warp, each);
 
   int chain = -1;
   if (kind != 0) {
@@ -264,13 +279,20 @@ void History::strong_access(int t, std::uint32_t kind, Order o) {
     if (!v.writes.empty()) {
       got = seen(v, t, far, saw);
       const Scope between = level(v.writes[saw].place, graph_->place(t));
+      const bool strong = v.writes[saw].scope >= between && far >= between;
+      for (int w = static_cast<int>(saw); strong && number == Location::latest && w >= 0;) {
+        const Write& write = v.writes[static_cast<std::size_t>(w)];
+        graph_->observe(write.node, node);
+        w = write.chain;
+      }
       if (kind == 2 && v.writes[saw].scope >= between && far >= between)
         chain = static_cast<int>(saw);
     }
     graph_->read(t, node, which, o, far, got);
   }
   if (kind != 1)
-    v.writes.push_back({graph_->place(t), far, graph_->heads(t, node, which, o, far), chain, 0});
+    v.writes.push_back(
+        {graph_->place(t), far, graph_->heads(t, node, which, o, far), chain, 0, node});
   const std::uint64_t address = static_cast<std::uint64_t>(which) * 4;
   if (kind == 0)
     v.writes.back().number = block(t).strong_write(me.warp, me.lane, address, v.location, o, far);

@@ -42,6 +42,7 @@ class History {
     brute_force::Heads heads;
     int chain;  // the write whose release sequence it continues, or -1
     std::uint64_t number;
+    Node node;
   };
   struct Variable {
     Location location;
@@ -97,6 +98,7 @@ class History {
 
   brute_force::Touch touch(int t, Node node, int space, unsigned begin, unsigned bytes, bool write);
   std::uint32_t remember(const brute_force::Touch& touch, unsigned lane);
+  bool is_replaced(const brute_force::Touch& x, const brute_force::Touch& y) const;
   void compare(const std::vector<brute_force::Touch>& now);
 
   std::mt19937_64 random_;

@@ -133,11 +133,13 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
   }
   const PlaceId place = block.place_of(event.who, session_.places);
   const auto access = [&](Mask part, bool differ = false, Mask silently = 0) {
-    shadow_of(owner).access(block.order, event.who.warp,
-                            {event.addresses, part, event.bytes, place, write, strong || flag,
-                             flag ? order::Scope::sys : scope_of(event.scope), differ,
-                             event.proxy == Proxy::texture, event.in_row, silently},
-                            block.conflicts);
+    shadow_of(owner).access(
+        block.order, event.who.warp,
+        {event.addresses, part, event.bytes, place, write, strong || flag,
+         flag ? order::Scope::sys : scope_of(event.scope), differ, event.proxy == Proxy::texture,
+         event.in_row, silently, strong && write && event.kind != Access::Kind::store,
+         strong && !write ? &block.observed : nullptr},
+        block.conflicts);
   };
   // Threads that write the same value do not conflict. Lanes that write the value of a lower lane
   // come after that one.
@@ -167,9 +169,7 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
   }
   if (followers) access_silently(followers);
   drop_same_values(event, block.conflicts);
-  if (!strong)
-    std::erase_if(block.conflicts,
-                  [&](const shadow::Conflict& c) { return has_observed(block, owner, event, c); });
+  if (!block.observed.empty()) observe(block, owner, event);
   if (event.kind == Access::Kind::atomic || event.kind == Access::Kind::reduction)
     candidates_.updated(block.order.row(), event, mask);
   if (strong) synchronise(block, owner, event, mask, write, false);
@@ -190,9 +190,6 @@ void Races::loaded(Block& block, Block* owner, const Access& event, Mask mask) {
     block.shared.offer(block.order, *event.log);
     if (event.log->is_open()) block.log = event.log;
   }
-  if (block.conflicts.empty()) return;
-  std::erase_if(block.conflicts,
-                [&](const shadow::Conflict& c) { return has_observed(block, owner, event, c); });
   report(event.who, block, event.space, false, &event);
 }
 

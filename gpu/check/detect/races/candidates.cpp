@@ -63,7 +63,7 @@ bool Candidates::take(Reporter& reporter, const Scene& scene, const shadow::Conf
   const bool load_first = !c.earlier.write;
   const shadow::Side &load = load_first ? c.earlier : c.later,
                      &update = load_first ? c.later : c.earlier;
-  if (!scene.block || load.write || load.strong || !update.write || !update.strong) return false;
+  if (!scene.block || load.write || load.strong || !update.update) return false;
   if (is_copy(initiator_of(load.row, false)) || is_copy(initiator_of(update.row, false)))
     return false;
   const PlaceId line = reporter.line_of(load.place);

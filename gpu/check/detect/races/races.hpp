@@ -72,11 +72,9 @@ class Races : public Listener {
   void touch(Block& block, Block* owner, const Access& access, Mask mask, bool write);
   void loaded(Block& block, Block* owner, const Access& access, Mask mask);
   // strong_accesses.cpp
-  // The earlier side of `conflict` is a strong write, and a thread of the block has read its value
-  // by its warp's last strong read. Whatever that read's order, what follows it comes after the
-  // write, though not after what the writer did before (PTX ISA, causality order: observation).
-  bool has_observed(const Block& block, Block* owner, const Access& access,
-                    const shadow::Conflict& conflict);
+  // The strong reads have observed the writes in block.observed. A poll observes none after the
+  // one that it counts as having read.
+  void observe(Block& block, Block* owner, const Access& access);
   void synchronise(Block& block, Block* owner, const Access& access, Mask mask, bool write,
                    bool before);
   void used_remotely(Block& block, Block& owner, const Who& who, Mask mask);

@@ -102,7 +102,8 @@ Pair Reporter::pair_of(const Scene& scene, const Conflict& c) const {
   };
   pair.earlier_work = host_work(session_.places.at(c.earlier.place).instruction);
   pair.later_work = host_work(session_.places.at(c.later.place).instruction);
-  pair.begins = is_call(ordered_allocation), pair.ends = is_call(ordered_release);
+  pair.begins = is_call(ordered_allocation),
+  pair.ends = is_call(ordered_release) || is_call(host_release);
   pair.same_launch = c.earlier.row >> order::launch_shift == c.later.row >> order::launch_shift;
   pair.same_stream = launches_.same_stream(c.earlier.row, c.later.row);
   pair.dependent = launches_.dependent(c.earlier.row, c.later.row);

@@ -144,6 +144,7 @@ struct Block {
   bool some_ended = false;                  // some of its threads have exited
   bool barrier_without_exited = false;      // a barrier of all threads completed without those
   std::vector<shadow::Conflict> conflicts;  // of the current access
+  order::Observations observed;             // by the current access
   // A cache of conflicts already reported, because programs can have millions.
   struct Reported {
     PlaceId earlier = no_place, later = no_place;

@@ -162,32 +162,24 @@ void Races::synchronise(Block& block, Block* owner, const Access& event, Mask ma
   }
 }
 
-bool Races::has_observed(const Block& block, Block* owner, const Access& event,
-                         const shadow::Conflict& conflict) {
-  const shadow::Side& write = conflict.earlier;
-  if (conflict.why != shadow::Why::weak_edge || !write.write || !write.strong || write.async)
-    return false;
-  const bool far = order::block_of(write.row) != order::block_of(block.order.row());
-  if (far && write.scope < order::Scope::gpu) return false;
-  for (Mask m = event.who.mask; m != 0; m &= m - 1) {
-    const std::uint64_t own = event.addresses[std::countr_zero(m)];
-    if (conflict.address < own || conflict.address >= own + event.bytes) continue;
-    const std::uint64_t address = owner ? own : aliases_.at(own), key = key_of(owner, address);
-    const auto has_read = [&](const order::Location& at) {
-      return std::any_of(block.warps.begin(), block.warps.end(), [&](const Block::Warp& warp) {
-        const Block::LastRead& read = warp.last_read;
-        return read.location == key && read.writes == at.writes() &&
-               (!far || read.scope >= order::Scope::gpu);
-      });
-    };
-    bool found = false;
-    if (!owner)
-      locations_.with(address, false, [&](const order::Location& at) { found = has_read(at); });
-    else if (const order::Location* const at = owner->locations.find(address))
-      found = has_read(*at);
-    return found;
+void Races::observe(Block& block, Block* owner, const Access& event) {
+  for (order::Observation& each : block.observed) {
+    for (Mask m = event.decision ? each.readers : 0; m != 0; m &= m - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(m));
+      const std::uint64_t own = event.addresses[lane];
+      const auto leave_out_later = [&](const order::Location& at) {
+        const std::uint64_t saw = read_at_worst(block, event, lane, at);
+        if (saw != order::Location::latest && at.is_later(saw, each.row, each.lane, each.epoch))
+          each.readers &= ~(m & -m);
+      };
+      if (!owner)
+        locations_.with(aliases_.at(own), false, leave_out_later);
+      else if (const order::Location* const at = owner->locations.find(own))
+        leave_out_later(*at);
+    }
+    if (each.readers) block.order.observed(event.who.warp, each);
   }
-  return false;
+  block.observed.clear();
 }
 
 }  // namespace inflight::check::races

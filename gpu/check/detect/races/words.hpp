@@ -25,6 +25,7 @@ Initiator initiator_of(order::Row row, bool host);
 // Calls whose places stand for a stream-ordered allocation and release.
 inline constexpr std::string_view ordered_allocation = "cudaMallocAsync";
 inline constexpr std::string_view ordered_release = "cudaFreeAsync";
+inline constexpr std::string_view host_release = "cudaFree";  // of memory of a pool
 
 // Work that the host puts into a stream.
 inline constexpr std::string_view a_copy = "a copy", a_fill = "a fill",

@@ -100,7 +100,8 @@ void Uninitialised::check_reduced(const CopyIssued& copy, const CopyRun& run,
 // The bytes of the destination are written.
 void Uninitialised::copy_over(const CopyIssued& copy, const CopyRun& run, UndefinedBlock& block) {
   UndefinedBlock* const to = copy.to == Space::shared ? block.peer(copy.destination_rank) : nullptr;
-  if (UndefinedBlock* const at = copy.to == Space::global ? &block : to; at && !at->pending.empty())
+  if (UndefinedBlock* const at = copy.to == Space::global ? &block : to;
+      at && (!at->pending.empty() || !at->origins.empty()))
     settle(*at, copy.to, run.destination, run.bytes, copy.who);
   if (copy.to == Space::global)
     global_.write(run.destination, run.bytes);

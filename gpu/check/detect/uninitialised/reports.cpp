@@ -48,8 +48,8 @@ void Uninitialised::report(const Origin& s, const User& by) {
     return;
   const bool undefined = still_undefined(*block, use);
   // Not reported if another thread has written the bytes since, with no barrier between. This
-  // thread's own store of the result does not count as that.
-  if (s.space != Space::local && !undefined && block->barriers == s.barriers &&
+  // thread's own stores do not count as that.
+  if (s.space != Space::local && !undefined && block->barriers == s.barriers && !s.overwritten &&
       !(by.store && writes(*by.store, first, use)))
     return;
   use.finding = make(s, by);
@@ -69,8 +69,22 @@ void Uninitialised::settle(UndefinedBlock& block, const Access& access) {
   }
 }
 
+void Uninitialised::note_overwritten(UndefinedBlock& block, Space space, std::uint64_t at,
+                                     std::uint64_t bytes, const Who& who) {
+  for (Origin& each : block.origins) {
+    const Mask first = each.who.mask & (0u - each.who.mask);
+    if (each.overwritten || each.space != space || each.who.warp != who.warp ||
+        each.who.block != who.block || (who.mask & first) == 0 || each.rank != block.rank ||
+        at >= each.address + each.bytes || each.address >= at + bytes)
+      continue;
+    const PendingUse use{.space = space, .address = each.address, .bytes = each.bytes};
+    each.overwritten = still_undefined(block, use);
+  }
+}
+
 void Uninitialised::settle(UndefinedBlock& block, Space space, std::uint64_t at,
                            std::uint64_t bytes, const Who& who) {
+  note_overwritten(block, space, at, bytes, who);
   std::erase_if(block.pending, [&](PendingUse& use) {
     if (use.space != space || at >= use.address + use.bytes || use.address >= at + bytes)
       return false;

@@ -21,10 +21,11 @@ namespace inflight::check::uninitialised {
 struct Origin {
   Who who;  // its mask: the lanes that loaded undefined bytes
   Space space = Space::global;
-  std::uint16_t rank = 0;                // of shared memory: the owner's rank in the cluster
-  bool derived = false;                  // the bytes hold a value computed from undefined bytes
-  bool partly = false;                   // other bits of the bytes are defined
-  bool copied = false;                   // a copy or store wrote the bytes, with undefined ones
+  std::uint16_t rank = 0;    // of shared memory: the owner's rank in the cluster
+  bool derived = false;      // the bytes hold a value computed from undefined bytes
+  bool partly = false;       // other bits of the bytes are defined
+  bool overwritten = false;  // the first lane itself was the first to write them, after the load
+  bool copied = false;       // a copy or store wrote the bytes, with undefined ones
   std::uint64_t address = 0, bytes = 0;  // of the first lane
   std::uint64_t barriers = 0;            // UndefinedBlock::barriers of the owner at the load
   // The load that the bytes come from, if they are derived or in local memory.

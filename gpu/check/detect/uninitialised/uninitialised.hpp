@@ -72,6 +72,9 @@ class Uninitialised : public PerBlock<UndefinedBlock> {
     return use.space == Space::global ? global_.undefined.has_any(use.address, use.bytes)
                                       : block.shared.has_any(use.address, use.bytes);
   }
+  // `who` is about to write these bytes.
+  void note_overwritten(UndefinedBlock& block, Space space, std::uint64_t at, std::uint64_t bytes,
+                        const Who& who);
   // `who` writes these bytes: reports or drops the pending uses of them.
   void settle(UndefinedBlock& block, Space space, std::uint64_t at, std::uint64_t bytes,
               const Who& who);

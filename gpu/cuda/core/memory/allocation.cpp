@@ -92,8 +92,14 @@ Status free_memory(void* pointer) {
   }
   auto allocation = Core::get().memory.find(address);
   if (!allocation || !claim_free(address)) return Status::invalid_value;
-  // Queued work may still use the memory. CUDA waits for that work too.
-  wait_for_users(address, allocation->device);
+  // Queued work may still use the memory. CUDA waits for that work too, unless the memory is of a
+  // pool: then the program must know that the work is done.
+  if (pool_of(address)) {
+    wait_for_pending_work();
+    observe_release(*allocation);
+  } else {
+    wait_for_users(address, allocation->device);
+  }
   free_claimed(address);
   return Core::get().device(allocation->device).fault();
 }

@@ -204,6 +204,17 @@ void observe_memory(const machine::Allocation& allocation, bool made) {
   observer()->allocation(event);
 }
 
+void observe_release(const machine::Allocation& allocation) {
+  if (!observes(check::Topic::allocations)) return;
+  check::Allocation event;
+  event.step = check::Allocation::Step::released;
+  event.kind = check::Allocation::Kind::pool;
+  event.device = allocation.device;
+  event.address = allocation.base;
+  event.bytes = allocation.size;
+  observer()->allocation(event);
+}
+
 void observe_ordered(check::Allocation::Step step, std::uint64_t address, std::uint64_t bytes,
                      const Stream& stream) {
   if (!observes(check::Topic::allocations)) return;

@@ -39,6 +39,8 @@ void observe_region(const Stream& stream, std::string_view call, const Region& r
 // Reports that memory which kernels may access is made or released.
 void observe_memory(const machine::Allocation& allocation, bool made);
 // Reports a stream-ordered step of an allocation, in the stream's current work.
+// cudaFree of memory of a pool, which waits for no stream.
+void observe_release(const machine::Allocation& allocation);
 void observe_ordered(check::Allocation::Step step, std::uint64_t address, std::uint64_t bytes,
                      const Stream& stream);
 
