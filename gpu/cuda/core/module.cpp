@@ -281,9 +281,9 @@ Status get_kernels(void** place, unsigned count, LoadedModule& module) {
 
 Status get_kernel_count(unsigned* place, LoadedModule& module) {
   if (!place) return Status::invalid_value;
-  auto kernels = module.kernels(current_device().ordinal);
-  if (!kernels) return report(kernels);
-  *place = unsigned(kernels->size());
+  auto program = module.on(current_device().ordinal);
+  if (!program) return report(program);
+  *place = unsigned((*program)->kernels().size());
   return Status::success;
 }
 
