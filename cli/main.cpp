@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <sstream>
@@ -10,11 +11,32 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "cli/hints.hpp"
 #include "cli/terminal.hpp"
 
 using namespace inflight::cli;
 
 namespace {
+
+std::vector<std::string> subcommands_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* each : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(each->get_name());
+  return names;
+}
+
+// The options of the subcommand that the words begin with, and those of `inflight` itself.
+std::vector<std::string> options_for(const CLI::App& app, const std::vector<std::string>& words) {
+  std::vector<std::string> names;
+  const auto add = [&](const CLI::App* of) {
+    for (const CLI::Option* each : of->get_options([](const CLI::Option*) { return true; }))
+      for (const std::string& name : each->get_lnames()) names.push_back("--" + name);
+  };
+  for (const CLI::App* each : app.get_subcommands([](const CLI::App*) { return true; }))
+    if (!words.empty() && each->get_name() == words[0]) add(each);
+  add(&app);
+  return names;
+}
 
 // CLI11's message about a bad command line, as a sentence.
 std::string sentence(const CLI::ParseError& error) {
@@ -42,7 +64,8 @@ void occupy_standard_streams() {
 
 int status_after_output(int status) { return finish_output() || status != ok ? status : failed; }
 
-int refuse(const CLI::App& app, const CLI::ParseError& error) {
+int refuse(const CLI::App& app, const std::vector<std::string>& words,
+           const CLI::ParseError& error) {
   if (error.get_exit_code() == int(CLI::ExitCodes::Success)) {
     std::ostringstream text;
     const int status = app.exit(error, text, text);
@@ -50,16 +73,15 @@ int refuse(const CLI::App& app, const CLI::ParseError& error) {
     return status_after_output(status);
   }
   complain(sentence(error));
+  if (dynamic_cast<const CLI::ExtrasError*>(&error)) {
+    const std::string text = error.what();
+    std::string word = text.substr(text.rfind(' ') + 1);
+    word = word.substr(0, word.find('='));
+    if (const auto near = closest(word, options_for(app, words)); word != near && !near.empty())
+      hint("Did you mean " + near + "?");
+  }
   hint("'inflight --help' lists the subcommands, 'inflight SUBCOMMAND --help' their options.");
   return usage;
-}
-
-// True if the word is a subcommand. Other first words get a message of their own.
-bool known_subcommand(const CLI::App& app, const std::string& word) {
-  for (const CLI::App* each : app.get_subcommands([](const CLI::App*) { return true; })) {
-    if (each->get_name() == word) return true;
-  }
-  return false;
 }
 
 }  // namespace
@@ -84,8 +106,11 @@ int main(int count, char** arguments) {
   add_env(app, status);
 
   std::string first = words.empty() ? "" : words[0];
-  if (!first.empty() && first[0] != '-' && !known_subcommand(app, first)) {
+  const std::vector<std::string> subcommands = subcommands_of(app);
+  if (!first.empty() && first[0] != '-' && std::ranges::count(subcommands, first) == 0) {
     complain("unknown subcommand '" + first + "'.");
+    if (const std::string near = closest(first, subcommands); !near.empty())
+      hint("Did you mean 'inflight " + near + "'?");
     hint("To run a program: inflight run " + first + ". 'inflight --help' lists the subcommands.");
     return usage;
   }
@@ -97,7 +122,7 @@ int main(int count, char** arguments) {
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::ParseError& error) {
-    return refuse(app, error);
+    return refuse(app, words, error);
   } catch (const std::exception& error) {
     complain(std::string("this host has no more memory, or something else failed: ") +
              error.what() + ".");

@@ -2,14 +2,18 @@
 #include "cli/program.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <CLI/CLI.hpp>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include "cli/commands.hpp"
+#include "cli/hints.hpp"
 #include "cli/paths.hpp"
 #include "cli/program_file.hpp"
 #include "cli/python.hpp"
@@ -173,9 +177,16 @@ tl::expected<cuda::Settings, std::string> settings_of(const Environment& environ
     return found == environment.end() ? std::getenv(name) : found->second.c_str();
   });
   if (!settings) return tl::unexpected(with_options(settings.error(), environment));
-  if (!cuda::find_profile(settings->device))
-    return tl::unexpected(fmt::format(
-        "device '{}' not found; 'inflight devices' lists the devices.", settings->device));
+  if (!cuda::find_profile(settings->device)) {
+    std::vector<std::string> names;
+    for (const cuda::Profile& each : cuda::profiles()) names.emplace_back(each.name);
+    const std::string near = closest(settings->device, names);
+    return tl::unexpected(
+        fmt::format("device '{}' not found; {}'inflight devices' lists the devices. {}, the "
+                    "default, also runs what was built for an older card, from its PTX.",
+                    settings->device, near.empty() ? "" : fmt::format("did you mean {}? ", near),
+                    cuda::Settings{}.device));
+  }
   return settings;
 }
 
@@ -184,8 +195,16 @@ tl::expected<std::string, int> prepare(const Environment& environment, const cud
   std::string program = find_program(words[0]);
   if (program.empty()) {
     complain(fmt::format("program '{}' not found.", words[0]));
+    if (const std::string help = hint_for_program(words[0]); !help.empty()) hint(help);
     return tl::unexpected(not_found);
   }
+  if (access(program.c_str(), X_OK) != 0) {
+    complain(fmt::format("'{}' cannot be run: {}.", program, std::strerror(errno)));
+    if (const std::string help = hint_for_program(program); !help.empty()) hint(help);
+    return tl::unexpected(not_executable);
+  }
+  if (const std::string help = hint_for_tool(program); !help.empty() && !program.ends_with("-smi"))
+    hint(help);
   auto libraries = library_folder();
   if (!libraries) return complain(libraries.error() + "."), tl::unexpected(failed);
   const ProgramFile file = read_program_file(program);

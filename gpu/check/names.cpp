@@ -103,7 +103,9 @@ std::string outline(std::string_view name) {
 
 }  // namespace
 
+// Only names that a compiler mangled: the demangler takes any short text for a type, 's' for short.
 std::string demangled(std::string_view name) {
+  if (!name.starts_with("_Z") && !name.starts_with("_GLOBAL_")) return std::string(name);
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(
       abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status), std::free);

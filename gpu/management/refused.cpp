@@ -13,24 +13,24 @@ namespace {
 
 struct Absent {
   std::string_view part;  // of the function's name
-  std::string_view what;  // missing in the software GPU; empty: not reported, as many GPUs lack it
+  std::string_view what;  // "a software GPU" and this; empty: not reported, as many GPUs lack it
 };
 // The first row whose part occurs in the name applies.
 constexpr Absent absent[] = {
     {"NvLink", ""},
     {"Mig", ""},
     {"PlatformInfo", ""},
-    {"Temp", "sensors"},
-    {"Thermal", "sensors"},
-    {"Fan", "fans"},
-    {"Power", "power draw"},
-    {"Energy", "power draw"},
-    {"Clock", "clocks of its own"},
-    {"PerformanceState", "clocks of its own"},
-    {"Ecc", "memory of its own that could err"},
-    {"Pcie", "counters of a PCI Express link"},
-    {"Vgpu", "virtual GPUs"},
-    {"", "that part of a GPU"},
+    {"Temp", "has no sensors"},
+    {"Thermal", "has no sensors"},
+    {"Fan", "has no fans"},
+    {"Power", "has no power draw"},
+    {"Energy", "has no power draw"},
+    {"Clock", "has no clocks of its own"},
+    {"PerformanceState", "has no clocks of its own"},
+    {"Ecc", "has no memory of its own that could err"},
+    {"Pcie", "has no counters of a PCI Express link"},
+    {"Vgpu", "has no virtual GPUs"},
+    {"", "cannot do this"},
 };
 
 Return refuse(const char* name) {
@@ -39,7 +39,7 @@ Return refuse(const char* name) {
   });
   if (!row->what.empty())
     cuda::report_once("NVML",
-                      fmt::format("{} returns NVML_ERROR_NOT_SUPPORTED: a software GPU has no {}. "
+                      fmt::format("{} returns NVML_ERROR_NOT_SUPPORTED: a software GPU {}. "
                                   "Other unsupported NVML calls return the same without a message.",
                                   name, row->what));
   return Return::not_supported;

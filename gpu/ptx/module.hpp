@@ -173,7 +173,7 @@ struct File {
 
 struct Module {
   std::shared_ptr<const std::string> text;
-  std::string name;  // where it came from, for messages
+  std::string name;  // the file it came from, for messages; empty: unknown
   int version_major = 0, version_minor = 0;
   std::string_view target;  // "sm_90a"
   int target_number = 0;    // 90

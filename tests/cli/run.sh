@@ -60,6 +60,22 @@ expect "no program" 2 'needs a program' "$inflight" run
 expect "no program after options" 2 'needs a program' "$inflight" run --device h100 --
 expect "a program that is not there" 127 "program '.*/nothing' not found" "$inflight" run "$work/nothing"
 expect "a name that is nowhere" 127 "program 'no-such-thing' not found" "$inflight" run no-such-thing
+cd "$work" || exit
+expect "a program in this folder" 127 '^ *Did you mean ./program\?' "$inflight" run program
+expect "the same to check" 127 '^ *Did you mean ./program\?' "$inflight" check program
+expect "a slip in a program's name" 127 '^ *Did you mean ./program\?' "$inflight" run ./progrma
+expect "a source that is not there" 127 "^ *vec.cu is source code: nvcc -lineinfo -o vec vec.cu, then 'inflight run ./vec'" \
+  "$inflight" run vec.cu
+touch vec.cu script.py k.ptx
+expect "a source" 126 "^ *./vec.cu is source code" "$inflight" run ./vec.cu
+expect "a script" 126 "^ *./script.py is a Python script: 'inflight run python3 ./script.py'" "$inflight" check ./script.py
+expect "PTX" 126 "'inflight ptx ./k.ptx' shows" "$inflight" run ./k.ptx
+cd - >/dev/null || exit
+for pair in nsys:--stats ncu:--stats nvprof:--stats cuda-gdb:printf compute-sanitizer:'inflight check' nvidia-smi:'inflight devices'; do
+  expect "what serves instead of ${pair%%:*}" 127 "${pair#*:}" env PATH=/nowhere "$inflight" run "${pair%%:*}" ./vec
+done
+ln -s "$work/program" "$work/nsys"
+expect "a profiler that is there" 17 '^ *A software GPU has no times' env PATH="$work:$PATH" "$inflight" run nsys
 touch "$work/plain"
 expect "a file that is no program" 126 'cannot be run: ' "$inflight" run "$work/plain"
 expect "a folder" 127 'not found' "$inflight" run "$work"
@@ -75,7 +91,7 @@ expect "a bad size of memory" 2 '^inflight: --memory is .16X., but it takes a nu
   "$inflight" run --memory 16X "$work/program"
 expect "a bad timeout" 2 '^inflight: --timeout is ' "$inflight" run --timeout -1 "$work/program"
 expect "a bad report" 2 '^inflight: --stats is ' "$inflight" run --stats=report.txt "$work/program"
-expect "an unknown device" 2 "device 'h300' not found" "$inflight" run --device h300 "$work/program"
+expect "an unknown device" 2 "device 'h300' not found; did you mean h[12]00" "$inflight" run --device h300 "$work/program"
 expect "a bad variable" 2 '^inflight: INFLIGHT_WORKERS is ' \
   env INFLIGHT_WORKERS=many "$inflight" run "$work/program"
 

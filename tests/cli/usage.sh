@@ -7,6 +7,12 @@ expect "version" 0 '^inflight [0-9]+\.[0-9]+' "$inflight" --version
 expect "an unknown subcommand" 2 "unknown subcommand 'walk'" "$inflight" walk
 expect "what to do instead" 2 'inflight run walk' "$inflight" walk
 expect "an unknown option" 2 "^inflight: unknown option or argument '--walk'" "$inflight" --walk
+expect "a slip in a subcommand" 2 "^ *Did you mean 'inflight run'" "$inflight" rn ./vec
+expect "a slip in another" 2 "^ *Did you mean 'inflight check'" "$inflight" chekc ./vec
+expect "no slip" 2 "inflight run walk" bash -c '"$0" walk 2>&1 | grep -v "Did you mean"; exit 2' "$inflight"
+expect "a slip in an option" 2 '^ *Did you mean --stats\?' "$inflight" run --stat ./vec
+expect "in an option with a value" 2 '^ *Did you mean --devices\?' "$inflight" check --deviecs=2 ./vec
+expect "in an option of check" 2 '^ *Did you mean --suppressions\?' "$inflight" check --supressions ./vec
 expect "an argument too many" 2 "unknown option or argument 'b'" "$inflight" ptx a b
 expect "an option without its value" 2 '^inflight: --async needs a value: early\|late\|shuffled:SEED\.$' \
   "$inflight" run --async

@@ -101,6 +101,11 @@ bool past(const Fault& f) {
 constexpr std::uint64_t null_page = 4096;
 bool null(const Fault& f) { return f.space == Space::global && f.address < null_page; }
 
+// Global memory with no allocation near the address.
+bool nowhere(const Fault& f) {
+  return (f.space == Space::global || f.space == Space::constant) && f.nearest.bytes == 0;
+}
+
 std::string sentence_of(const Fault& f) {
   if (f.access && f.kind == Fault::Kind::misaligned && f.alignment != 0 && f.bytes != 0)
     return fmt::format("{} is {} past a multiple of {}, which its address must be", the_access(f),
@@ -110,6 +115,11 @@ std::string sentence_of(const Fault& f) {
                        name(f.space), f.address % f.alignment, f.alignment);
   const bool sized = f.access && f.kind == Fault::Kind::outside && f.bytes != 0;
   if (sized && null(f)) return fmt::format("{} goes through a null pointer", the_access(f));
+  if (sized && !f.host_place.empty())
+    return fmt::format("{} goes to an address {}, where kernels cannot access it", the_access(f),
+                       f.host_place);
+  if (sized && nowhere(f))
+    return fmt::format("{} goes to an address in no allocation, nor near one", the_access(f));
   if (sized && f.nearest.bytes != 0 && f.nearest.step == Allocation::Step::released)
     return fmt::format("{} {}, which was released before", the_access(f),
                        inside(f) ? fmt::format("lies in {}", name(f.nearest)) : distance(f));
@@ -166,6 +176,13 @@ std::string remedy_of(const Fault& f, FindingKind kind, const Kernel* kernel) {
                "cluster.num_blocks())";
       if (f.access && null(f))
         return "pass the kernel an address that was allocated: check what the allocation returned";
+      if (!f.host_place.empty())
+        return "allocate with cudaMalloc, and copy there with cudaMemcpy, or allocate with "
+               "cudaMallocManaged, which host and kernels may access; declare a variable that "
+               "kernels use __device__ or __managed__";
+      if (f.access && f.bytes != 0 && f.kind == Fault::Kind::outside && nowhere(f))
+        return "pass the kernel an address that was allocated, and set every pointer in memory "
+               "before a kernel follows it: this one may never have been set, or be a host address";
       if (f.access && f.bytes != 0 && f.kind == Fault::Kind::outside && past(f))
         return remedy_past(f, kernel);
       return {};

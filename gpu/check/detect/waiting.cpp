@@ -130,6 +130,7 @@ class Waiting : public Listener {
     if (!state) return;
     settle(*state, cluster_place(*event.kernel, event.block).rank, event.block);
     if (state->held && state->held->block == event.block) report_held(*state);
+    keep_writes(*state, event.kernel->launch);
     last_found() = {};
     clusters_.ended(event.kernel->launch, cluster_place(*event.kernel, event.block).first,
                     state->size);
@@ -144,6 +145,8 @@ class Waiting : public Listener {
       const std::lock_guard lock(mutex_);
       Hang& hang = hangs_[event.kernel->launch];
       hang.why = event.why, hang.not_begun = event.not_begun;
+      const Extents& grid = event.kernel->grid;
+      hang.blocks = std::uint64_t{grid.x} * grid.y * grid.z;
       if (hang.threads.empty()) hang.first = event.cluster;
       hang.threads.insert(hang.threads.end(), event.threads.begin(), event.threads.end());
       return;
@@ -237,15 +240,35 @@ class Waiting : public Listener {
   void report_hang(const Kernel& kernel) {
     std::unique_lock lock(mutex_);
     waits_outside_.erase(kernel.launch);
+    const auto written = ended_writes_.extract(kernel.launch);
     const auto found = hangs_.find(kernel.launch);
     if (found == hangs_.end()) return;
-    const Hang hang = std::move(found->second);
+    Hang hang = std::move(found->second);
+    if (written)
+      for (const auto& [at, write] : written.mapped()) hang.ended.push_back(write);
     hangs_.erase(found);
     lock.unlock();
     const ClusterState* const first = known(kernel, hang.first);
     const auto state_of = [&](std::uint64_t block) { return known(kernel, block); };
     if (first && !first->found && words_.add_polling(hang, state_of))
       session_.findings.explain(kernel.launch);
+  }
+  // What a block that ends wrote to global memory, which others may poll.
+  void keep_writes(const ClusterState& state, std::uint64_t launch) {
+    constexpr std::size_t most = 4096;  // locations of a launch
+    if (state.writes.empty()) return;
+    const std::lock_guard lock(mutex_);
+    auto& kept = ended_writes_[launch];
+    for (const auto& [warp, of] : state.writes)
+      of.each([&](const Write& write) {
+        if (write.at.space != Space::global) return;
+        const auto known = kept.find(write.at);
+        if (known != kept.end()) {
+          if (known->second.number < write.number) known->second = write;
+        } else if (kept.size() < most) {
+          kept.emplace(write.at, write);
+        }
+      });
   }
   // The barriers of the warp's block. Avoids the slow division for the usual cluster of one block.
   static BlockBarriers& barriers_of(ClusterState& state, std::uint32_t warp) {
@@ -401,6 +424,8 @@ class Waiting : public Listener {
   std::map<std::uint64_t, Alone> alone_;   // by launch
   std::map<std::uint64_t, Hang> hangs_;    // by launch
   std::set<std::uint64_t> waits_outside_;  // launches that poll what the host can write
+  // By launch: the last writes of its blocks that have ended.
+  std::map<std::uint64_t, std::map<Spot, Write>> ended_writes_;
 };
 
 }  // namespace

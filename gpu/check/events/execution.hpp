@@ -106,6 +106,8 @@ struct Fault {
   // The allocation at the address or nearest to it. In global memory it may be live or released. In
   // other spaces it is all memory of the block, thread or kernel. Zero bytes: there is none.
   Allocation nearest;
+  // Where in the host's own memory the address is: "on the host's stack". Empty: not there.
+  std::string_view host_place;
 };
 
 }  // namespace inflight::check

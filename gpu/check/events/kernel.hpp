@@ -38,6 +38,7 @@ struct Instruction {
   std::string_view text;       // the opcode as written: "ld.global.f32"
   std::uint32_t family = 0;    // index in Kernel::families
   std::uint32_t ptx_line = 0;  // from 1
+  std::string_view module;     // the file that the PTX is from; empty: unknown
   std::string_view file;       // from -lineinfo, else empty
   std::uint32_t line = 0, column = 0;
   std::string_view function;           // the function that contains it after inlining

@@ -47,6 +47,7 @@ struct CodePlace {
   std::uint32_t line = 0, column = 0;
   std::vector<CodeLine> inlined_at;  // inlined calls, innermost first
   std::uint32_t ptx_line = 0;        // 0: unknown
+  std::string module;                // the file that the PTX is from; empty: unknown
   Act act;
   std::string instruction;  // the opcode as written, or the host call
   std::string source;       // text of own_line(); empty: the file could not be read

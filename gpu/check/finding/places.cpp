@@ -106,6 +106,7 @@ PlaceId Places::of(const Who& who) {
   for (const SourceLine& each : in.inlined_at)
     place.inlined_at.push_back({normal(each.file), each.line, each.column});
   place.ptx_line = in.ptx_line;
+  place.module = in.module;
   place.instruction = in.text;
   place.act = in.act;
   const PlaceId id = intern(std::move(place));
@@ -130,6 +131,7 @@ PlaceId Places::intern(CodePlace place) {
     key += fmt::format("\n{}:{}:{}", each.file, each.line, each.column);
     line_key += fmt::format("\n{}:{}", each.file, each.line);
   }
+  if (place.file.empty()) key += '\n' + place.module;
   const std::unique_lock lock(mutex_);
   const auto [found, added] = ids_.try_emplace(key, static_cast<PlaceId>(places_.size()));
   if (added) {

@@ -98,9 +98,11 @@ class Writer {
 std::string to_text(const CodePlace& place) {
   const std::string instruction = printable(place.instruction);
   if (place.kernel.empty()) return instruction;
-  if (place.file.empty())
-    return place.ptx_line ? fmt::format("PTX line {} ({})", place.ptx_line, instruction)
-                          : std::string("the end of a thread");
+  if (place.file.empty()) {
+    if (!place.ptx_line) return "the end of a thread";
+    const std::string module = place.module.empty() ? "" : " of " + name_of(place.module);
+    return fmt::format("PTX line {}{} ({})", place.ptx_line, module, instruction);
+  }
   const CodeLine own = own_line(place);
   std::string text =
       fmt::format("{}:{}:{} ({}", shown(own.file), own.line, own.column, instruction);
@@ -173,8 +175,12 @@ std::string short_text(const Finding& f, const TextStyle& style) {
 std::string headline(const Finding& f) {
   CodePlace place = f.here.place;
   const CodeLine own = own_line(place);
+  // The outermost call tells apart the uses of one wrapper.
+  std::vector<CodeLine> call;
+  if (!place.inlined_at.empty() && place.inlined_at.back() != own)
+    call = {place.inlined_at.back()};
   place.file = own.file, place.line = own.line, place.column = own.column;
-  place.inlined_at.clear();
+  place.inlined_at = std::move(call);
   return fmt::format("{} at {}, {}", facts_of(f.kind).id, to_text(place), times(f.count));
 }
 

@@ -146,6 +146,8 @@ class Block {
   std::uint32_t allowance(std::uint32_t warp, unsigned lane, Part part, Epoch copy) const;
   static constexpr std::uint32_t never_waited = 0xfffffffe;
   std::uint32_t last_allowed(std::uint32_t warp, unsigned lane, Part part) const;
+  // The allowance as it was at the lane's last wait, which may have committed more groups since.
+  std::uint32_t allowance_then(std::uint32_t warp, unsigned lane, Part part, Epoch copy) const;
 
   // --- mbarriers, of this block or of a peer in the cluster
   void init(Mbarrier& m);  // called on the owner
@@ -172,7 +174,11 @@ class Block {
     Mask live = 0, exists = 0;
     Mask unfenced = 0;                 // have stored since their last fence wider than cta scope
     std::array<CopyGroups, 2> groups;  // of cp.async, of bulk copies
-    std::unique_ptr<std::array<std::array<std::uint32_t, lanes>, copy_parts>> allowed;
+    struct Allowed {
+      std::uint32_t groups = never_waited;
+      Epoch at = 0;  // of the wait
+    };
+    std::unique_ptr<std::array<std::array<Allowed, lanes>, copy_parts>> allowed;
   };
   void note_allowed(Warp& warp, Mask mask, Part part, std::uint32_t allowed);
   void acquire_loose(std::uint32_t warp, Mask mask, const Release* from);

@@ -10,12 +10,10 @@ void Block::commit(std::uint32_t warp, Mask mask, bool bulk) {
 }
 
 void Block::note_allowed(Warp& warp, Mask mask, Part part, std::uint32_t allowed) {
-  if (!warp.allowed) {
-    warp.allowed = std::make_unique<std::array<std::array<std::uint32_t, lanes>, copy_parts>>();
-    for (auto& p : *warp.allowed) p.fill(never_waited);
-  }
+  if (!warp.allowed)
+    warp.allowed = std::make_unique<std::array<std::array<Warp::Allowed, lanes>, copy_parts>>();
   auto& of_part = (*warp.allowed)[static_cast<std::size_t>(part) - 1];
-  for (; mask != 0; mask &= mask - 1) of_part[std::countr_zero(mask)] = allowed;
+  for (; mask != 0; mask &= mask - 1) of_part[std::countr_zero(mask)] = {allowed, epoch_};
 }
 
 void Block::wait_group(std::uint32_t warp, Mask mask, std::uint32_t allowed) {
@@ -59,7 +57,15 @@ std::uint32_t Block::allowance(std::uint32_t warp, unsigned lane, Part part, Epo
 
 std::uint32_t Block::last_allowed(std::uint32_t warp, unsigned lane, Part part) const {
   const auto& allowed = warps_[warp].allowed;
-  return allowed ? (*allowed)[static_cast<std::size_t>(part) - 1][lane] : never_waited;
+  return allowed ? (*allowed)[static_cast<std::size_t>(part) - 1][lane].groups : never_waited;
+}
+
+std::uint32_t Block::allowance_then(std::uint32_t warp, unsigned lane, Part part,
+                                    Epoch copy) const {
+  const Warp& w = warps_[warp];
+  if (!w.allowed) return CopyGroups::all;
+  const Epoch at = (*w.allowed)[static_cast<std::size_t>(part) - 1][lane].at;
+  return w.groups[part != Part::group_copy].allowance(lane, copy, at);
 }
 
 void Block::init(Mbarrier& m) {

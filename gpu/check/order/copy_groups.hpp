@@ -39,12 +39,13 @@ class CopyGroups {
     std::erase_if(commits_, [](const Commit& c) { return c.open == 0; });
   }
   // The most pending groups that a wait may allow and still cover the lane's copy of that epoch:
-  // the groups committed after the copy's own. `all` if the copy's own group is not committed.
-  std::uint32_t allowance(unsigned lane, Epoch copy) const {
+  // the groups committed after the copy's own, and before an epoch. `all` if the copy's own group
+  // was not committed then.
+  std::uint32_t allowance(unsigned lane, Epoch copy, Epoch before = always) const {
     std::uint32_t after = 0;
     bool committed = false;
     for (const Commit& c : commits_)
-      if (c.epoch >= copy && c.lanes >> lane & 1)
+      if (c.epoch >= copy && c.epoch < before && c.lanes >> lane & 1)
         committed ? void(++after) : void(committed = true);
     return committed ? after : all;
   }

@@ -84,6 +84,7 @@ class Reader {
     may(j, "file", p.file), may(j, "line", p.line), may(j, "column", p.column);
     may(j, "ptx_line", p.ptx_line), may(j, "instruction", p.instruction);
     may(j, "source", p.source), may(j, "call_source", p.call_source);
+    may(j, "module", p.module);
     may(j, "inlined_at", p.inlined_at);
   }
   void take(const json& j, const char* name, Threads& t) {

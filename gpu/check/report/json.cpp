@@ -23,6 +23,7 @@ json of(const CodePlace& p) {
   for (const CodeLine& each : p.inlined_at)
     j["inlined_at"].push_back({{"file", each.file}, {"line", each.line}, {"column", each.column}});
   if (p.ptx_line) j["ptx_line"] = p.ptx_line;
+  if (!p.module.empty()) j["module"] = p.module;
   if (!p.instruction.empty()) j["instruction"] = p.instruction;
   if (!p.source.empty()) j["source"] = p.source;
   if (!p.call_source.empty()) j["call_source"] = p.call_source;

@@ -48,7 +48,8 @@ class ParseCache {
   }
   static tl::unexpected<Failure> refuse(const ptx::Error& error, const std::string& name) {
     return fail(Status::invalid_ptx,
-                fmt::format("{}, line {}: {}", name, error.line, error.message));
+                fmt::format("{}, line {}: {}", name.empty() ? "the program's PTX" : name,
+                            error.line, error.message));
   }
   std::mutex mutex_;
   std::unordered_map<std::size_t, std::weak_ptr<const ptx::Module>> modules_;
@@ -146,7 +147,7 @@ Result<std::unique_ptr<machine::Program>> link(std::vector<Parsed> modules, int 
 }  // namespace
 
 LoadedModule::LoadedModule(std::vector<Unit> units, std::string name)
-    : units_(std::move(units)), name_(name.empty() ? "the program's PTX" : std::move(name)) {}
+    : units_(std::move(units)), name_(std::move(name)) {}
 
 namespace {
 
@@ -280,9 +281,9 @@ Status get_kernels(void** place, unsigned count, LoadedModule& module) {
 
 Status get_kernel_count(unsigned* place, LoadedModule& module) {
   if (!place) return Status::invalid_value;
-  auto kernels = module.kernels(current_device().ordinal);
-  if (!kernels) return report(kernels);
-  *place = unsigned(kernels->size());
+  auto program = module.on(current_device().ordinal);
+  if (!program) return report(program);
+  *place = unsigned((*program)->kernels().size());
   return Status::success;
 }
 

@@ -18,6 +18,7 @@ namespace inflight::cuda {
 // A CUmodule, a CUlibrary, or a fatbin that __cudaRegisterFatBinary registered.
 class LoadedModule : public std::enable_shared_from_this<LoadedModule> {
  public:
+  // `name`: of the file that it is from, for messages; empty: unknown.
   explicit LoadedModule(std::vector<Unit> units, std::string name = {});
 
   // From memory or a file, in any format that image/unit.hpp reads. Nothing is parsed yet
@@ -45,7 +46,6 @@ class LoadedModule : public std::enable_shared_from_this<LoadedModule> {
   // Every later use fails. Work that has begun, and work in a queue, keeps the program.
   void close();
 
-  const std::string& name() const { return name_; }
   ContextRef context;  // the context that a CUmodule was loaded in
   // Why a unit was skipped, or empty. A missing kernel may be in that unit.
   std::string passed_over() {

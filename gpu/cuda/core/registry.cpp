@@ -6,6 +6,7 @@
 
 #include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/image/machine_code.hpp"
 
 namespace inflight::cuda {
 
@@ -21,7 +22,9 @@ Registry::Entry* Registry::entry(void** handle) const {
 
 void** Registry::add(const void* wrapper) {
   auto entry = std::make_unique<Entry>();
-  entry->module = std::make_shared<LoadedModule>(registered_units(wrapper));
+  const std::string object = object_of(wrapper);
+  entry->module = std::make_shared<LoadedModule>(registered_units(wrapper),
+                                                 object.substr(object.rfind('/') + 1));
   void** handle = reinterpret_cast<void**>(entry.get());
   std::lock_guard lock(mutex_);
   entries_[handle] = std::move(entry);

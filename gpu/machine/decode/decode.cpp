@@ -69,7 +69,7 @@ std::string misfit(const Program& program, const CallSite& site) {
     return {};
   return fmt::format(
       "{} is defined in {} with different parameters or results than the call passes", callee.name,
-      module.name);
+      module.name.empty() ? "the program's PTX" : module.name);
 }
 
 }  // namespace

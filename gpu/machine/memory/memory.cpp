@@ -8,6 +8,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "gpu/host/mapping.hpp"
 #include "gpu/machine/memory/arena.hpp"
 #include "gpu/machine/memory/ranges.hpp"
 
@@ -257,7 +258,23 @@ std::optional<Allocation> Memory::find(std::uint64_t address) const {
   return a ? std::optional(*a) : std::nullopt;
 }
 
+std::string Memory::host_place(std::uint64_t address) const {
+  {
+    std::shared_lock lock(mutex_);
+    // An access past the end of registered memory is told by its distance from that.
+    constexpr std::uint64_t close = 1 << 20;
+    if (arena_holding(address) || live_at(address)) return {};
+    const auto freed = freed_.upper_bound(address);
+    if (freed != freed_.begin() && range_of(std::prev(freed)->second).contains(address)) return {};
+    const auto next = allocations_.upper_bound(address);
+    if (next != allocations_.begin() && address - range_of(std::prev(next)->second).end() < close)
+      return {};
+  }
+  return host::place_of(address);
+}
+
 std::optional<Allocation> Memory::nearest(std::uint64_t address) const {
+  constexpr std::uint64_t reach_of_an_index = std::uint64_t{16} << 32;
   const auto distance = [address](const Allocation& a) -> std::uint64_t {
     const ByteRange range = range_of(a);
     if (address < range.base()) return range.base() - address;
@@ -267,7 +284,10 @@ std::optional<Allocation> Memory::nearest(std::uint64_t address) const {
   const Allocation* best = nullptr;
   const auto offer = [&](const auto& map) {
     auto next = map.upper_bound(address);
-    auto better = [&](const Allocation& a) { return !best || distance(a) < distance(*best); };
+    auto better = [&](const Allocation& a) {
+      const std::uint64_t apart = distance(a);
+      return apart <= (a.live ? reach_of_an_index : a.size) && (!best || apart < distance(*best));
+    };
     if (next != map.begin() && better(std::prev(next)->second)) best = &std::prev(next)->second;
     if (next != map.end() && better(next->second)) best = &next->second;
   };

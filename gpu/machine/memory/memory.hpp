@@ -137,8 +137,12 @@ class [[gnu::visibility("default")]] Memory {
 
   // The live allocation that holds `address`, if any.
   std::optional<Allocation> find(std::uint64_t address) const;
-  // The allocation, live or freed, that holds `address` or is closest to it, for messages.
+  // The allocation that holds `address` or is closest to it, for messages. A live one within reach
+  // of an index of 32 bits; a freed one no further away than it was long.
   std::optional<Allocation> nearest(std::uint64_t address) const;
+  // For messages: where in the host's own memory the address is, in the words of host/mapping.
+  // Empty if it is not there, or just past the end of an allocation.
+  std::string host_place(std::uint64_t address) const;
   std::vector<Allocation> live() const;
 
   // The range around `address` that `device` may access; empty if none.

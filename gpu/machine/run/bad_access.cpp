@@ -34,8 +34,13 @@ std::string describe_global(const Warp& w, std::uint64_t address) {
                            ? "to which not every device has bound memory there"
                            : "which only multimem instructions, stores and bulk stores may use: "
                              "PTX does not define any other access");
+  if (const std::string place = memory.host_place(address); !place.empty())
+    return fmt::format(
+        "0x{:x} is {}, where kernels cannot access it; allocate with cudaMalloc, and copy there "
+        "with cudaMemcpy, or with cudaMallocManaged",
+        address, place);
   const auto a = memory.nearest(address);
-  if (!a) return fmt::format("0x{:x} is in no allocation: none exists", address);
+  if (!a) return fmt::format("0x{:x} is in no allocation, nor near one", address);
   std::string text =
       fmt::format("0x{:x} is {} {}", address, distance(address, *a), describe_allocation(*a));
   const int device = w.block->grid->device;

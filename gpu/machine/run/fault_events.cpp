@@ -74,6 +74,7 @@ void Observation::faulted(const Warp& w, const Op* op, FaultKind kind, std::uint
   event.bytes = about.bytes, event.alignment = about.alignment;
   event.address = about.address;
   std::optional<Allocation> found;
+  std::string host_place;
   if (about.access) {
     const Windows& at = grid_.memory->windows();
     const Space space = about.space == Space::generic ? space_of(w, about.address) : about.space;
@@ -89,8 +90,10 @@ void Observation::faulted(const Warp& w, const Op* op, FaultKind kind, std::uint
     }
     if (event.space != check::Space::global && event.space != check::Space::constant) {
       event.nearest = whole(w, event.space);
-    } else if (!of_multicast(w, op, event.address) &&
-               (found = grid_.memory->nearest(event.address))) {
+    } else if (of_multicast(w, op, event.address)) {
+    } else if (host_place = grid_.memory->host_place(event.address); !host_place.empty()) {
+      event.host_place = host_place;
+    } else if ((found = grid_.memory->nearest(event.address))) {
       event.nearest.step =
           found->live ? check::Allocation::Step::made : check::Allocation::Step::released;
       event.nearest.kind = event_kind(found->kind);

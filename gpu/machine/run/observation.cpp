@@ -33,6 +33,7 @@ check::Instruction describe(const check::Kernel& kernel, std::uint32_t number) {
   out.family = static_cast<std::uint32_t>(family_of(in));
   out.act = act_of(in);
   out.ptx_line = in.line;
+  out.module = found.module->name;
   out.function = found.function->name;
   bool own = true;
   for (const SourceLine& each : source_of(found)) {

@@ -10,6 +10,7 @@ TEST(Names, AreTheSourceS) {
   EXPECT_EQ(demangled("_Z5scalePfi"), "scale(float*, int)");
   EXPECT_EQ(demangled("plain"), "plain");
   EXPECT_EQ(demangled("_Znonsense"), "_Znonsense");
+  for (const char* name : {"s", "i", "Pi", "f", "v", "x", "St"}) EXPECT_EQ(demangled(name), name);
   EXPECT_EQ(readable("_Z5scalePfi"), "scale(float*, int)");
   EXPECT_EQ(readable("_Z7reverseB2v1B3cw5Pf"), "reverse(float*)");  // demangled: with [abi:...]
 }

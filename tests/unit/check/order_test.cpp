@@ -96,6 +96,20 @@ TEST_F(Ordering, AWaitThatAllowsOneGroupTooManySaysHowMany) {
   EXPECT_EQ(conflicts[0].why, Why::not_observed);
 }
 
+// Groups that were committed after the wait do not count: it allowed too many when it was made.
+TEST_F(Ordering, AWaitIsJudgedByTheGroupsThatWereThereThen) {
+  const Epoch copy = block.epoch();
+  EXPECT_EQ(block.allowance_then(0, 0, Part::group_copy, copy), CopyGroups::all);
+  for (int group = 0; group < 3; ++group) block.commit(0, all, false);
+  block.wait_group(0, all, 3);
+  const Epoch newer = block.epoch();
+  for (int group = 0; group < 2; ++group) block.commit(0, all, false);
+  EXPECT_EQ(block.allowance(0, 0, Part::group_copy, copy), 4u);
+  EXPECT_EQ(block.allowance_then(0, 0, Part::group_copy, copy), 2u);
+  EXPECT_EQ(block.last_allowed(0, 0, Part::group_copy), 3u);
+  EXPECT_EQ(block.allowance_then(0, 0, Part::group_copy, newer), CopyGroups::all);
+}
+
 TEST_F(Ordering, ACopyOfNoCommittedGroupIsNotWaitedFor) {
   std::uint64_t addresses[lanes] = {};
   shared.copy(block, 0, {addresses, 1, 16, 0, true}, conflicts);

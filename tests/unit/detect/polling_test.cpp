@@ -36,10 +36,11 @@ class PollingThreads : public testing::Test {
     return {hang_, [this](std::uint64_t) { return &state_; }};
   }
 
+  Hang hang_;
+
  private:
   const Kernel kernel_ = kernel_of_four_warps();
   ClusterState state_{kernel_};
-  Hang hang_;
   std::uint64_t writes_ = 0;
 };
 
@@ -53,6 +54,23 @@ TEST_F(PollingThreads, KnowWhoWroteWhatTheyRead) {
   EXPECT_EQ(found.sites[0].written->who.warp, 1u);
   EXPECT_FALSE(found.sites[0].changed);
   EXPECT_FALSE(found.makes_progress);
+}
+
+TEST_F(PollingThreads, ReadWhatABlockWroteThatHasEnded) {
+  Who gone = thread(2);
+  gone.block = 3;
+  hang_.ended = {{gone, spot, 0, 7}};
+  hang_.blocks = 4;
+  writes(1, 4);
+  reads(0, 0, WarpPolls::many + 1);
+  ends(Stuck::Why::only_polling, {0});
+  const Polling found = polling();
+  ASSERT_EQ(found.sites.size(), 1u);
+  ASSERT_TRUE(found.sites[0].written);
+  EXPECT_EQ(found.sites[0].written->who.block, 3u);
+  EXPECT_EQ(hang_.ended_blocks(), (std::vector<std::uint64_t>{1, 2, 3}));
+  hang_.not_begun = 1;
+  EXPECT_TRUE(hang_.ended_blocks().empty());
 }
 
 TEST_F(PollingThreads, MissWhatOthersChangeAndChangeBack) {

@@ -11,6 +11,7 @@ inline CodePlace place_at(std::uint32_t line, std::string source = {},
   CodePlace place;
   place.kernel = "copy(float*)", place.mangled = "_Z4copyPf";
   place.file = std::move(file), place.line = line, place.column = 9, place.ptx_line = line * 3;
+  place.module = "copy";
   place.instruction = "ld.shared.f32";
   place.source = std::move(source);
   return place;

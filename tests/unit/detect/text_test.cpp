@@ -132,6 +132,22 @@ TEST(FindingText, NamesFilesFromTheWorkingDirectory) {
   EXPECT_EQ(to_text(below), "kernels/a.cu:3:9 (ld.shared.f32)");
 }
 
+TEST(FindingText, NamesTheModuleOfALineOfPtx) {
+  CodePlace place = place_at(3, {}, {});
+  place.module = "/usr/lib/libcudf.so";
+  EXPECT_EQ(to_text(place), "PTX line 9 of libcudf.so (ld.shared.f32)");
+  place.module.clear();
+  EXPECT_EQ(to_text(place), "PTX line 9 (ld.shared.f32)");
+}
+
+TEST(FindingText, TellsTheUsesOfAWrapperApart) {
+  Finding f = full_finding();
+  f.here.place.inlined_at = {{"/home/me/wrap.cuh", 3, 1}, {"/home/me/a.cu", 40, 2}};
+  EXPECT_EQ(headline(f),
+            "read-before-wait at /home/me/copy.cu:31:9 (ld.shared.f32), inlined at "
+            "/home/me/a.cu:40, seen 64 times");
+}
+
 TEST(FindingText, HasAHeadline) {
   EXPECT_EQ(headline(full_finding()),
             "read-before-wait at /home/me/copy.cu:31:9 (ld.shared.f32), seen 64 times");
@@ -163,7 +179,8 @@ TEST(OwnLine, IsTheInnermostOutsideOfInstalledHeaders) {
   Finding f = full_finding();
   f.here.place = place;
   EXPECT_EQ(headline(f),
-            "read-before-wait at /home/me/include/mine.cuh:7:5 (ld.shared.f32), seen 64 times");
+            "read-before-wait at /home/me/include/mine.cuh:7:5 (ld.shared.f32), inlined at "
+            "/home/me/copy.cu:20, seen 64 times");
   const std::string before = fingerprint(f);
   f.here.place.inlined_at.back().line = 21;
   EXPECT_NE(fingerprint(f), before);

@@ -73,5 +73,71 @@ TEST(Words, NameTheOrderOfKernels) {
   }
 }
 
+// In one stream, one of the two would wait for ever.
+TEST(Words, StrengthenTheFlagsOfKernelsThatHandOver) {
+  Conflict c;
+  c.why = Why::weak_edge;
+  c.earlier.write = true;
+  const Words words = words_of(c, kernels());
+  EXPECT_THAT(words.remedy, HasSubstr("release semantics"));
+  EXPECT_THAT(words.remedy, Not(HasSubstr("one stream")));
+  EXPECT_THAT(words.rule, HasSubstr("Causality Order"));
+}
+
+TEST(Words, LeaveAFlagForAPollingKernelInItsStream) {
+  Conflict c;
+  c.later.write = true, c.earlier.strong = true;
+  Pair pair = kernels();
+  pair.later = Initiator::host;
+  EXPECT_THAT(words_of(c, pair).remedy, HasSubstr("cuStreamWriteValue32"));
+  c.earlier.strong = false;
+  EXPECT_THAT(words_of(c, pair).remedy, HasSubstr(streams));
+}
+
+TEST(Words, SayWhichOperationIsInTheWrongPlace) {
+  using How = Meeting::How;
+  const auto remedy = [](How how) {
+    Conflict c;
+    c.earlier.write = true;
+    Pair pair;
+    pair.same_warp = false;
+    pair.meeting = {how, "thread (0,0,0) of block (1,0,0)", "a.cu:9", "a.cu:7", "a.cu:20"};
+    return words_of(c, pair).remedy;
+  };
+  EXPECT_THAT(remedy(How::other_lane),
+              HasSubstr("__syncwarp() between the write at a.cu:7 and the arrival of thread "
+                        "(0,0,0) of block (1,0,0) at a.cu:9"));
+  EXPECT_THAT(remedy(How::other_thread), HasSubstr("a barrier (__syncthreads(), or bar.sync"));
+  EXPECT_THAT(remedy(How::arrives_after), HasSubstr("before the read at a.cu:20"));
+  EXPECT_THAT(remedy(How::arrives_first),
+              HasSubstr("move the arrival at a.cu:9 behind the write at a.cu:7"));
+  EXPECT_THAT(remedy(How::one_way), HasSubstr("an mbarrier at which the thread arrives after"));
+  EXPECT_THAT(remedy(How::unknown), HasSubstr(block_barrier));
+}
+
+TEST(Words, SayHowFarTheIssuerOfACopyHasWaited) {
+  using How = IssuerWait::How;
+  const auto words = [](How how, std::uint32_t allowed = 0, std::uint32_t needed = 0) {
+    Pair pair;
+    pair.issuer = {how, allowed, needed};
+    return in_flight(pair, Initiator::group_copy);
+  };
+  EXPECT_THAT(words(How::not_committed).sentence, HasSubstr("in no committed group"));
+  EXPECT_THAT(words(How::not_committed).remedy, HasSubstr("cp.async.commit_group"));
+  EXPECT_THAT(words(How::allowed_too_many, 3, 2).remedy,
+              HasSubstr("cp.async.wait_group 2 instead of 3"));
+  EXPECT_THAT(words(How::waited).remedy, Not(HasSubstr("wait_group")));
+  EXPECT_THAT(words(How::waited).remedy, HasSubstr(block_barrier));
+  EXPECT_THAT(words(How::not_waited).remedy, HasSubstr("cp.async.wait_group 0"));
+}
+
+TEST(Words, ReferToTheBytesThatAPhaseDidNotExpect) {
+  Pair pair;
+  pair.passed_by = true;
+  const Words words = in_flight(pair, Initiator::transaction);
+  EXPECT_THAT(words.sentence, HasSubstr("not all bytes of that phase were expected"));
+  EXPECT_THAT(words.remedy, HasSubstr("transaction-count"));
+}
+
 }  // namespace
 }  // namespace inflight::check::races

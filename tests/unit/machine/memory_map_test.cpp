@@ -155,7 +155,38 @@ TEST(Memory, NearestPrefersTheCloserNeighbour) {
   const auto a = take(m, 256), b = take(m, 256);
   EXPECT_EQ(m.nearest(a + 256 + 1)->base, a);
   EXPECT_EQ(m.nearest(b - 1)->base, b);
-  EXPECT_EQ(m.nearest(5)->base, std::min(a, b));
+  EXPECT_EQ(m.nearest(std::min(a, b) - 8)->base, std::min(a, b));
+}
+
+// Further than any index reaches, nothing is near; nor is a freed allocation past its own length.
+TEST(Memory, NearestIsNearby) {
+  Memory m(1, 64 * MiB);
+  EXPECT_FALSE(m.nearest(5));
+  const auto a = take(m, 256), b = take(m, 256);
+  EXPECT_FALSE(m.nearest(5));
+  EXPECT_EQ(m.nearest(a + 4 * (std::uint64_t{1} << 32))->base, std::max(a, b));
+  EXPECT_FALSE(m.nearest(a + (std::uint64_t{1} << 40)));
+  ASSERT_TRUE(m.release(b));
+  EXPECT_EQ(m.nearest(b + 300)->base, b);
+  EXPECT_EQ(m.nearest(b + 1000)->base, a);
+}
+
+TEST(Memory, KnowsWhatIsTheHostS) {
+  Memory m(1, 64 * MiB);
+  const auto a = take(m, 256);
+  const int local = 0;
+  alignas(4096) static char own[16384];
+  const auto at = [](const void* place) { return reinterpret_cast<std::uint64_t>(place); };
+  EXPECT_EQ(m.host_place(at(&local)), "on the host's stack");
+  EXPECT_EQ(m.host_place(at(own)), "in the code or data of unit_machine");
+  EXPECT_EQ(m.host_place(a), "");
+  EXPECT_EQ(m.host_place(a + 4096), "");
+  EXPECT_EQ(m.host_place(m.windows().shared), "");
+  ASSERT_TRUE(m.adopt(0, own, 4096, AllocationKind::host));
+  EXPECT_EQ(m.host_place(at(own)), "");
+  EXPECT_EQ(m.host_place(at(own) + 4096), "");  // told by its distance
+  ASSERT_TRUE(m.release(at(own)));
+  EXPECT_EQ(m.host_place(at(own)), "");  // used after its release
 }
 
 TEST(Memory, LargeFreedMemoryReadsAsZeroWhenItComesBack) {

@@ -246,6 +246,7 @@ void Races::bulk_copy(Block& block, const CopyIssued& event) {
     if (owner != &block) used_remotely(block, *owner, event.who, event.who.mask);
     copy->on = &m;
     copy->before_init = !m.live;
+    copy->completed = m.completed;
     reads = writes = {m.order.row(), m.order.lane(), owner->order.tick()};
   }
   copy->by = writes;

@@ -22,11 +22,63 @@ std::string wait_of(Initiator initiator, bool copy_writes, std::uint32_t allowed
 // What must follow the wait by the copy's own thread.
 std::string published(const Pair& pair) {
   const std::string_view access = is_copy(pair.later) ? "the other copy" : "this access";
-  if (pair.same_block) return fmt::format("{} before {}", block_barrier, access);
+  if (pair.same_block)
+    return fmt::format("{}, or an arrival at an mbarrier for which this thread waits, before {}",
+                       block_barrier, access);
   if (pair.same_cluster)
     return fmt::format("a cluster barrier {} before {}", cluster_barrier, access);
   return fmt::format("a release of gpu scope that the thread acquires before {} {}", access,
                      gpu_release);
+}
+
+std::string groups(std::uint32_t count) {
+  return fmt::format("{} group{}", count, count == 1 ? "" : "s");
+}
+
+// Why another thread's copy is not known to be complete.
+std::string reason_by(const IssuerWait& issuer, Initiator copy) {
+  switch (issuer.how) {
+    case IssuerWait::How::not_committed:
+      return fmt::format(
+          "it is in no committed group of the thread that issued it, so no {} "
+          "covers it",
+          words_of(copy).wait);
+    case IssuerWait::How::allowed_too_many:
+      return fmt::format(
+          "the last wait of the thread that issued it allowed {} to be pending, and "
+          "only {} {} newer",
+          groups(issuer.allowed), groups(issuer.needed), issuer.needed == 1 ? "is" : "are");
+    case IssuerWait::How::not_waited:
+      return "the thread that issued it has not waited for it";
+    case IssuerWait::How::waited:
+      return "the thread that issued it waits for it, but nothing orders this access behind that "
+             "wait";
+    default:
+      return "this thread is not synchronised with the completion of the copy, which another "
+             "thread issued";
+  }
+}
+
+// What the thread that issued the copy, and then this one, must do.
+std::string remedy_by(const IssuerWait& issuer, Initiator copy, const std::string& wait,
+                      const std::string& published) {
+  switch (issuer.how) {
+    case IssuerWait::How::not_committed:
+      return fmt::format("in the thread that issued the copy {} and then {}{}; after that {}",
+                         words_of(copy).commit, wait,
+                         copy == Initiator::group_copy ? " (or cp.async.wait_all for both)" : "",
+                         published);
+    case IssuerWait::How::allowed_too_many:
+      return fmt::format("{} instead of {} in the thread that issued the copy, and after it {}",
+                         wait, issuer.allowed, published);
+    case IssuerWait::How::waited:
+      return fmt::format("{}, and after the wait by the thread that issued the copy", published);
+    default:
+      return fmt::format(
+          "{} in the thread that issued the copy, and after it {}: only the issuing "
+          "thread can wait for the copy",
+          wait, published);
+  }
 }
 
 std::string reason(const Conflict& c, const Pair& pair) {
@@ -52,10 +104,12 @@ std::string reason(const Conflict& c, const Pair& pair) {
       if (copy == Initiator::multiply)
         return "this thread is not synchronised with a thread of its warpgroup that has waited for "
                "it";
-      return copy == Initiator::transaction
-                 ? "this thread has not observed the phase of the mbarrier that the copy completes"
-                 : "this thread is not synchronised with the completion of the copy, which another "
-                   "thread issued";
+      if (pair.passed_by)
+        return "a phase of its mbarrier was complete without it, because not all bytes of that "
+               "phase were expected";
+      if (copy == Initiator::transaction)
+        return "this thread has not observed the phase of the mbarrier that the copy completes";
+      return reason_by(pair.issuer, copy);
   }
 }
 
@@ -78,20 +132,27 @@ std::string remedy_of(const Conflict& c, const Pair& pair) {
       break;
   }
   if (const auto remedy = launches_remedy(pair); !remedy.empty()) return std::string(remedy);
+  if (pair.passed_by)
+    return "expect the bytes of all copies that complete in a phase "
+           "(mbarrier.arrive.expect_tx), on the mbarrier of each block that they write to; a "
+           "finding of kind transaction-count, if there is one, names the numbers";
   if (copy == Initiator::transaction)
     return "mbarrier.try_wait (acquire) for the phase that the copy completes, before this access: "
            "in this thread, or in one with which it synchronises at a barrier afterwards. If the "
            "access is meant for the bytes from before the copy: let the issuing thread wait, "
            "before the copy, until this thread is done (an mbarrier on which it arrives after the "
            "access, or a barrier)";
+  if (copy == Initiator::multiply && pair.issuer.how == IssuerWait::How::waited)
+    return fmt::format("{}, after the wgmma.wait_group that covers it: the warpgroup has waited",
+                       published(pair));
   if (copy == Initiator::multiply)
     return "wgmma.wait_group, allowing no more groups than are committed after its own, before the "
            "operation that frees these bytes: the arrival on the mbarrier for which the writer "
            "waits, or a barrier";
-  return fmt::format(
-      "{} in the thread that issued the copy, and after it {}: only the issuing thread can wait "
-      "for the copy",
-      wait_of(copy, copy_writes, 0), published(pair));
+  const bool counted = pair.issuer.how == IssuerWait::How::allowed_too_many ||
+                       pair.issuer.how == IssuerWait::How::not_waited;
+  return remedy_by(pair.issuer, copy, wait_of(copy, copy_writes, counted ? pair.issuer.needed : 0),
+                   published(pair));
 }
 
 }  // namespace

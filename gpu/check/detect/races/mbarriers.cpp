@@ -240,6 +240,7 @@ void Races::phase_complete(Mbarrier& m) {
   std::erase_if(m.arrivals, [](const Mbarrier::Arrival& each) { return each.expected == 0; });
   owner.order.complete(m.order);
   m.news = true;
+  ++m.completed;
   for (const auto& copy : owner.cluster->transactions) {
     if (copy->on != &m || copy->landed) continue;
     const order::Epoch now = owner.order.tick();

@@ -23,8 +23,75 @@ bool branches(const Pair& pair) {
 bool one_is_strong(const Conflict& c) { return c.earlier.strong != c.later.strong; }
 bool both_are_strong(const Conflict& c) { return c.earlier.strong && c.later.strong; }
 
+// A running kernel hands over to another by flags: it is those that must be stronger, because in
+// one stream one of the two would wait for ever.
+bool is_weak_handover(const Conflict& c, const Pair& pair) {
+  return c.why == Why::weak_edge && pair.earlier == Initiator::thread &&
+         pair.later == Initiator::thread;
+}
+
+// A kernel reads by a strong access what a copy in a stream writes.
+bool polls_for_host(const Conflict& c, const Pair& pair) {
+  const auto reads = [](const Side& side, Initiator by) {
+    return by == Initiator::thread && side.strong && !side.write;
+  };
+  return (pair.earlier == Initiator::host && c.earlier.write && reads(c.later, pair.later)) ||
+         (pair.later == Initiator::host && c.later.write && reads(c.earlier, pair.earlier));
+}
+
+// Threads that synchronise, though not so that it orders the two.
+std::string meeting_remedy(const Conflict& c, const Pair& pair) {
+  using How = Meeting::How;
+  const Meeting& m = pair.meeting;
+  const bool write = m.later_first ? c.later.write : c.earlier.write;
+  const std::string_view did = write ? "write" : "read";
+  const std::string access = fmt::format("the {} at {}", did, m.later_first ? m.later : m.earlier);
+  const std::string what = m.at.empty() ? fmt::format("what {} then publishes", m.thread)
+                                        : fmt::format("the arrival of {} at {}", m.thread, m.at);
+  switch (m.how) {
+    case How::other_lane:
+      return fmt::format(
+          "__syncwarp() between {} and {}: the other side is synchronised with that lane of the "
+          "warp, and not with the one that made the {}; or let every lane arrive, and raise the "
+          "count",
+          access, what, did);
+    case How::other_thread:
+      return fmt::format(
+          "a barrier (__syncthreads(), or bar.sync for the warps concerned) between {} and {}: the "
+          "other side is synchronised with that thread, and not with the one that made the {}; or "
+          "let that one arrive too, and raise the count",
+          access, what, did);
+    case How::arrives_after:
+      return fmt::format(
+          "wait for the phase of the mbarrier at which that thread arrives behind {} ({}), before "
+          "the {} at {}{}",
+          access, m.at, c.later.write ? "write" : "read", m.later,
+          c.earlier.write && !c.later.write
+              ? "; or, if this reads what was there before, let that thread wait before it writes, "
+                "for an mbarrier at which the readers arrive"
+              : "");
+    case How::arrives_first:
+      return fmt::format(
+          "move the arrival at {} behind {}: it publishes only what its thread did before", m.at,
+          access);
+    case How::one_way:
+      return fmt::format(
+          "an mbarrier at which the thread arrives after {}, and for which the other waits before "
+          "the {} at {}; or, where all threads of the block come by, {} between the two",
+          access, c.later.write ? "write" : "read", m.later, block_barrier);
+    default:
+      return {};
+  }
+}
+
 std::string race_remedy(const Conflict& c, const Pair& pair) {
-  if (const auto remedy = launches_remedy(pair); !remedy.empty()) return std::string(remedy);
+  if (polls_for_host(c, pair))
+    return "if the kernel polls these bytes until they change, leave the copy in its own stream "
+           "and write the flag by an operation that is strong: cuStreamWriteValue32, or a store by "
+           "the host to pinned memory (cudaHostAlloc) that the kernel polls; if it is to find the "
+           "bytes in place when it begins, put the copy into its stream before it";
+  if (const auto remedy = launches_remedy(pair); !remedy.empty() && !is_weak_handover(c, pair))
+    return std::string(remedy);
   if (c.why == Why::weak_edge && pair.same_cluster && !pair.same_block &&
       pair.space == Space::shared)
     return "barrier.cluster.arrive with release semantics, which it has without .relaxed, and "
@@ -44,6 +111,7 @@ std::string race_remedy(const Conflict& c, const Pair& pair) {
   if (pair.same_warp)
     return "__syncwarp() between the two: lanes of a warp need not run in lockstep; "
            "__syncthreads() if other warps access these bytes too";
+  if (const auto remedy = meeting_remedy(c, pair); !remedy.empty()) return remedy;
   if (pair.same_block && one_is_strong(c))
     return fmt::format(
         "{} between the two, or, if either order is correct, an atomic access in place of the "
@@ -139,7 +207,9 @@ Words race_words(const Conflict& c, const Pair& pair) {
                    : "";
   return {fmt::format("{} {} the same {}, and nothing orders the two{}", who, how,
                       memory(pair.space), weak),
-          race_remedy(c, pair), rule_of(pair, Initiator::thread)};
+          race_remedy(c, pair),
+          is_weak_handover(c, pair) ? std::string(words_of(Initiator::thread).rule)
+                                    : rule_of(pair, Initiator::thread)};
 }
 
 bool of_program(const Pair& pair) {

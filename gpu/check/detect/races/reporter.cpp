@@ -110,6 +110,9 @@ Pair Reporter::pair_of(const Scene& scene, const Conflict& c) const {
   pair.nested = launches_.nested(c.earlier.row, c.later.row);
   pair.same_block = order::block_of(c.earlier.row) == order::block_of(c.later.row);
   pair.same_warp = pair.same_block && c.earlier.row == c.later.row;
+  // The row of a copy that completes on an mbarrier is in that mbarrier's block.
+  if (scene.block && pair.later == Initiator::transaction)
+    pair.same_block = order::block_of(c.earlier.row) == order::block_of(scene.block->order.row());
   pair.ended =
       scene.block && pair.same_block && scene.block->barrier_without_exited &&
       pair.earlier == Initiator::thread && pair.later == Initiator::thread &&
@@ -117,6 +120,19 @@ Pair Reporter::pair_of(const Scene& scene, const Conflict& c) const {
   pair.same_cluster = scene.block && c.earlier.row >= scene.block->order.place().cluster &&
                       c.earlier.row < scene.block->order.place().cluster_end;
   return pair;
+}
+
+void Reporter::explain(const Scene& scene, const Conflict& c, Pair& pair) const {
+  if (!scene.block || !pair.same_launch) return;
+  const bool grouped = is_copy(pair.earlier) && pair.earlier != Initiator::transaction;
+  if (c.why == shadow::Why::not_observed && grouped) pair.issuer = issuer_wait_of(*scene.block, c);
+  if (c.why == shadow::Why::not_observed && pair.earlier == Initiator::transaction) {
+    const Copy* const copy = transaction_of(scene.block, c.earlier);
+    pair.passed_by = copy && copy->on && !copy->landed && copy->on->completed != copy->completed;
+  }
+  if (c.why == shadow::Why::no_edge && pair.earlier == Initiator::thread &&
+      pair.later == Initiator::thread && !pair.same_warp)
+    pair.meeting = meeting_of(*scene.block, scene.who, c, session_.places);
 }
 
 bool Reporter::repeats(const Scene& scene, const Conflict& c) const {
@@ -154,7 +170,8 @@ FindingKey Reporter::key_of(const Scene& scene, const Conflict& c) const {
 }
 
 Finding Reporter::finding_of(const Scene& scene, const Conflict& c) const {
-  const Pair pair = pair_of(scene, c);
+  Pair pair = pair_of(scene, c);
+  explain(scene, c, pair);
   const Words words = words_of(c, pair);
   Finding finding;
   finding.kind = kind_of(c, pair);

@@ -58,6 +58,8 @@ class Reporter {
   std::vector<Party> in_flight(const Block* block, order::Row row) const;
   bool is_swapped(const Scene& scene, const shadow::Conflict& conflict, FindingKind kind) const;
   Pair pair_of(const Scene& scene, const shadow::Conflict& conflict) const;
+  // Adds how the two synchronise, which only the text needs.
+  void explain(const Scene& scene, const shadow::Conflict& conflict, Pair& pair) const;
   // For a copy that completes on an mbarrier: the accessing warp's last wait on it, if that did not
   // return that the phase is complete. Otherwise null.
   const Who* unanswered(const Scene& scene, const shadow::Conflict& conflict) const;

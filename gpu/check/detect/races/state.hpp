@@ -40,8 +40,9 @@ struct Copy {
   Block *source = nullptr, *destination = nullptr;  // owners of the shared memory
   order::Knowledge issued;
   std::vector<Span> spans;
-  bool landed = false;       // its bytes have been counted on the mbarrier
-  bool before_init = false;  // the mbarrier was not initialised when the copy was issued
+  bool landed = false;          // its bytes have been counted on the mbarrier
+  std::uint64_t completed = 0;  // Mbarrier::completed at its issue
+  bool before_init = false;     // the mbarrier was not initialised when the copy was issued
 };
 
 struct Mbarrier {
@@ -66,7 +67,8 @@ struct Mbarrier {
     order::Scope scope = order::Scope::cta;
   };
   std::vector<Arrival> arrivals;
-  bool news = false;  // a phase is complete that no thread has observed
+  bool news = false;            // a phase is complete that no thread has observed
+  std::uint64_t completed = 0;  // number of its complete phases
   // Of each warp the last wait that returned false, or whose result its threads ignore.
   std::vector<Who> unanswered;
   // Since its initialisation: the last operations of each warp, each lane in one of them, in any

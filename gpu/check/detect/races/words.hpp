@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "gpu/check/detect/races/meeting.hpp"
 #include "gpu/check/finding/finding.hpp"
 #include "gpu/check/shadow/conflict.hpp"
 
@@ -42,6 +43,10 @@ struct Pair {
   bool of_mbarrier = false;
   bool begins = false, ends = false;  // one of the two is a stream-ordered allocation, a release
   std::string_view earlier_work = a_copy, later_work = a_copy;  // for sides of the host
+  Meeting meeting;                                              // of threads of one launch
+  IssuerWait issuer;  // of the earlier side, a copy of another thread's group
+  // The earlier side is a copy, and a phase of its mbarrier was complete without it.
+  bool passed_by = false;
 };
 
 FindingKind kind_of(const shadow::Conflict& conflict, const Pair& pair);

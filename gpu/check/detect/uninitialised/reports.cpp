@@ -153,7 +153,8 @@ Finding Uninitialised::make(const Origin& last, const User& by) {
     default:
       finding.remedy =
           "write all bytes that are read first: in a kernel, with cudaMemset or with a copy from "
-          "the host";
+          "the host; and if one of these is under way in another stream, let this kernel's stream "
+          "wait for it (cudaEventRecord, cudaStreamWaitEvent)";
       finding.rule = "CUDA Runtime API, cudaMalloc: the memory is not cleared";
   }
   return finding;

@@ -120,7 +120,10 @@ void stray_arrival(MbarrierDraft& d) {
   d.here("arrives at the mbarrier");
   d.initialiser();
   const std::vector<Contribution> again = repeated_arrivals(d.breach.others);
-  d.list(again, fmt::format("in phase {}, makes", complete), "arrival");
+  d.others(fmt::format("in phase {}, makes", complete), "arrival");
+  const bool of_several = std::any_of(
+      d.breach.others.begin(), d.breach.others.end(),
+      [&](const Contribution& each) { return each.warp != d.breach.others.front().warp; });
   d.finding.remedy =
       again.empty()
           ? fmt::format(
@@ -133,6 +136,10 @@ void stray_arrival(MbarrierDraft& d) {
                 "arrival is complete; or, if it may arrive more than once in a phase, initialise "
                 "the mbarrier with at least {} instead of {}",
                 least, d.breach.expected);
+  if (of_several)
+    d.finding.remedy +=
+        "; if not all warps that arrive there are meant to share it, give each an mbarrier of its "
+        "own";
 }
 
 std::string expect_more(const MbarrierBreach& breach, std::string_view instead) {

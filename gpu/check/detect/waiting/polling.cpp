@@ -24,6 +24,15 @@ const WarpPolls* polls_of(const Stuck::Threads& threads, const ClusterState* sta
   return found == state->polls.end() ? nullptr : &found->second;
 }
 
+std::vector<std::uint64_t> Hang::ended_blocks() const {
+  std::set<std::uint64_t> live;
+  for (const Stuck::Threads& each : threads) live.insert(each.wait.who.block);
+  std::vector<std::uint64_t> ended;
+  for (std::uint64_t block = 0; not_begun == 0 && block < blocks; ++block)
+    if (!live.contains(block)) ended.push_back(block);
+  return ended;
+}
+
 Polling::Polling(const Hang& hang, const StateOf& state_of) {
   const ClusterState* const first = state_of(hang.first);
   using Key = std::tuple<std::uint32_t, std::uint64_t, Spot>;
@@ -31,15 +40,16 @@ Polling::Polling(const Hang& hang, const StateOf& state_of) {
   std::map<Key, std::uint64_t> since;  // WarpPolls::since() of the last at a site
   std::map<Spot, Write> writes;        // the last write of each location
   std::set<const ClusterState*> states;
+  const auto offer = [&](const Write& write) {
+    Write& last = writes.try_emplace(write.at, write).first->second;
+    if (last.number < write.number) last = write;
+  };
+  for (const Write& each : hang.ended) offer(each);
   for (const Stuck::Threads& each : hang.threads) {
     const Who& who = each.wait.who;
     const ClusterState* const state = state_of(who.block);
     if (state && states.insert(state).second)
-      for (const auto& [warp, of] : state->writes)
-        of.each([&](const Write& write) {
-          Write& last = writes.try_emplace(write.at, write).first->second;
-          if (last.number < write.number) last = write;
-        });
+      for (const auto& [warp, of] : state->writes) of.each(offer);
     const WarpPolls* const polls = polls_of(each, state);
     if (each.runs && hang.why == Stuck::Why::out_of_time) makes_progress = true;
     if (!check::is_polling(each, polls)) {

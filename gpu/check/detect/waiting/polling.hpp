@@ -1,5 +1,6 @@
 // The threads that poll without end, what they poll, and which threads wrote the values they read.
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -30,6 +31,10 @@ struct Hang {
   Stuck::Why why = Stuck::Why::only_polling;
   std::uint64_t not_begun = 0, first = 0;  // number of blocks; a block of the cluster that ended it
   std::vector<Stuck::Threads> threads;     // those of that cluster come first
+  std::uint64_t blocks = 0;                // of the grid
+  std::vector<Write> ended;                // the last writes by blocks that have ended
+  // The blocks that have ended, if all have begun.
+  std::vector<std::uint64_t> ended_blocks() const;
 };
 
 struct Polling {

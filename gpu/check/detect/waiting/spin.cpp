@@ -20,6 +20,25 @@ std::string words(const PollSite& site) {
                      poll.at.space == Space::shared ? "shared" : "global");
 }
 
+// "blocks 0, 1 and 3 of 4 have ended"; empty: none has.
+std::string those_ended(const Hang& hang) {
+  constexpr std::size_t most_named = 4;
+  const std::vector<std::uint64_t> ended = hang.ended_blocks();
+  if (ended.empty()) return {};
+  if (ended.size() > most_named)
+    return fmt::format("{} of {} blocks have ended", ended.size(), hang.blocks);
+  std::string names;
+  for (std::size_t i = 0; i < ended.size(); ++i)
+    names += fmt::format("{}{}", i == 0 ? "" : i + 1 == ended.size() ? " and " : ", ", ended[i]);
+  return fmt::format("block{} {} of {} {} ended", ended.size() == 1 ? "" : "s", names, hang.blocks,
+                     ended.size() == 1 ? "has" : "have");
+}
+
+// grid_group::sync() polls a word of global memory in a header of the toolkit.
+bool is_grid_barrier(const CodePlace& place) {
+  return place.file.find("cooperative_groups/details/sync.h") != std::string::npos;
+}
+
 std::string sentence(const PollSite& site, const std::vector<const PollSite*>& circle) {
   if (circle.empty()) {
     const bool one = site.threads == 1;
@@ -76,9 +95,18 @@ bool WaitingWords::add_polling(const Hang& hang, const Polling::StateOf& state_o
   const PollSite& site = changes          ? *changed
                          : circle.empty() ? polling.sites.front()
                                           : *circle.front();
+  const std::string ended = those_ended(hang);
+  const bool grid = circle.empty() && !changes && !site.poll.mbarrier &&
+                    is_grid_barrier(places.at(places.of(site.poll.who)));
+  const bool set_back = circle.empty() && !changes && !grid && site.written;
   Finding f;
   f.kind = FindingKind::deadlock;
-  f.sentence = sentence(site, circle);
+  f.sentence = grid ? fmt::format(
+                          "block {} waits at a barrier of the grid (grid.sync()) at which "
+                          "not every block arrives",
+                          site.poll.who.block)
+                    : sentence(site, circle);
+  if (!ended.empty()) f.sentence += ": " + ended;
   if (hang.not_begun != 0)
     f.sentence += fmt::format(
         ": {} blocks of the launch have not begun, because the waiting blocks leave no room for "
@@ -101,7 +129,8 @@ bool WaitingWords::add_polling(const Hang& hang, const Polling::StateOf& state_o
   if (circle.empty()) list(site);
   for (const PollSite& each : polling.sites)
     if (listed.size() < most_listed && !listed.contains(each.poll.who.instruction)) list(each);
-  if (polling.waits) f.there.push_back(places.party(*polling.waits, "waits, as do others"));
+  if (polling.waits && !grid)
+    f.there.push_back(places.party(*polling.waits, "waits, as do others"));
   f.remedy =
       hang.not_begun != 0
           ? "do not let a block wait for one that may begin later: launch at most as many blocks "
@@ -110,15 +139,25 @@ bool WaitingWords::add_polling(const Hang& hang, const Polling::StateOf& state_o
       : changes ? "do not change the value back before the thread that waits for it has seen it: "
                   "no order "
                   "of threads is promised in which it does"
+      : grid
+          ? "let every block call grid.sync() the same number of times: not in a branch or a loop "
+            "whose condition differs between blocks, and not after a return of some"
+      : set_back
+          ? "if the write named above comes too early, make it only when every thread that waits "
+            "has seen the value before it: count those that have, and let the last one write; or "
+            "use another location for each round. Otherwise let the thread that changes the value "
+            "do so before it waits or exits"
       : circle.empty()
           ? "let the thread that changes the value do so before it waits or exits: it has exited, "
             "waits, or polls too"
           : "take locks in the same order everywhere, or release the held locks when the next one "
             "is not free; let each thread set its own flag before it waits for another's";
   if (circle.empty() && !changes)
-    f.rule =
-        "CUDA C++ Programming Guide, Thread Hierarchy: blocks run in any order, in parallel or in "
-        "series; only co-resident blocks may wait for each other";
+    f.rule = grid ? "CUDA C++ Programming Guide, Grid Synchronization: every thread of the grid "
+                    "must reach the barrier"
+                  : "CUDA C++ Programming Guide, Thread Hierarchy: blocks run in any order, in "
+                    "parallel or in "
+                    "series; only co-resident blocks may wait for each other";
   session_.findings.add({f.kind, places.of(site.poll.who), no_place, key_of(Rules::polling)},
                         [&] { return std::move(f); });
   return true;
