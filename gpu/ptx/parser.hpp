@@ -190,6 +190,7 @@ class Parser {
   std::uint32_t interned(const Location&);
   std::uint32_t instance_at(const Location& position);
   bool section();
+  bool source_section();
   bool debug_strings();
   void name_inlined();
 

@@ -39,6 +39,14 @@ TEST(Directives, FilesPragmasAndSectionsAreRead) {
   EXPECT_EQ(m.files[1].path, "c.h");
 }
 
+TEST(Directives, ASourceSectionMayHaveAnyText) {
+  const Module m = module_of(
+      ".visible .entry k() .language 7 .reqntid 128\n{\nret;\n}\n.nv_intermediate_source_section "
+      "{\n a { \"} %x <\n.source_end\n}\n.global .u32 after;\n");
+  EXPECT_EQ(m.functions.at(0).language, 7u);
+  EXPECT_EQ(variable(m, "after").line, 12u);
+}
+
 TEST(Variables, ARangeDeclaresItsNames) {
   const Module m = module_of(
       ".global .u32 g<3>, h;\n.visible .entry k()\n{\n.param .u64 %P<2>; .shared .v2 .f32 s<2>;\n"
