@@ -22,7 +22,7 @@ std::string shell_quoted(const std::string& text) {
 }
 
 void print_shell(const std::string& libraries) {
-  std::string flags = list_with("NVCC_APPEND_FLAGS", "-cudart shared", " ");
+  const std::string flags = nvcc_flags_with({"-cudart shared", keeps_ptx});
   out("export NVCC_APPEND_FLAGS=" + shell_quoted(flags) + "\n");
   // For toolkits without a libcudart.so of their own. A toolkit's own one, of any version, comes
   // first.
@@ -37,7 +37,8 @@ void print_shell(const std::string& libraries) {
   if (const cuda::Profile* profile = cuda::find_profile(device ? device : cuda::Settings{}.device))
     for (const PythonVariable& each : python_variables(libraries, profile->architecture.number))
       out("export " + each.name + "=" + shell_quoted(each.value) + "\n");
-  out("export PATH=" + shell_quoted(list_with("PATH", executable_folder())) + "\n");
+  out("export PATH=" + shell_quoted(list_with("PATH", tools_folder() + ":" + executable_folder())) +
+      "\n");
 }
 
 int print(bool cmake) {

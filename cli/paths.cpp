@@ -43,6 +43,17 @@ std::string list_with(const char* variable, const std::string& entry, const char
   return others.size() <= 2 ? entry : entry + others.substr(0, others.size() - 1);
 }
 
+std::string nvcc_flags_with(std::initializer_list<std::string_view> flags) {
+  const char* set = std::getenv("NVCC_APPEND_FLAGS");
+  std::string result = set ? set : "";
+  for (const std::string_view flag : flags) {
+    if ((' ' + result + ' ').find(' ' + std::string(flag) + ' ') != std::string::npos) continue;
+    if (!result.empty()) result += ' ';
+    result += flag;
+  }
+  return result;
+}
+
 std::string audit_with(const std::string& libraries) {
   std::string result = libraries + "/" + audit_module;
   const char* set = std::getenv("LD_AUDIT");
@@ -51,6 +62,10 @@ std::string audit_with(const std::string& libraries) {
     if (!entry.empty() && fs::path(entry).filename() != audit_module) result += ":" + entry;
   }
   return result;
+}
+
+std::string tools_folder() {
+  return (fs::path(executable_folder()) / "../libexec/inflight/tools").lexically_normal().string();
 }
 
 std::string assembler() {

@@ -1,6 +1,8 @@
 // Paths of this command's libraries, and of the program that a user names.
 #pragma once
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 
 #include "gpu/loader/variables.hpp"
@@ -25,6 +27,12 @@ inline constexpr const char* audit_module = "libinflight_audit.so";
 
 // A variable's list (LD_LIBRARY_PATH, for example) with `entry` added in front if it lacks it.
 std::string list_with(const char* variable, const std::string& entry, const char* separator = ":");
+// NVCC_APPEND_FLAGS with these flags behind its own, none of them twice.
+std::string nvcc_flags_with(std::initializer_list<std::string_view> flags);
+// nvcc keeps the PTX of machine code only with it.
+inline constexpr std::string_view keeps_ptx = "-lineinfo";
+// The folder of programs that stand for NVIDIA's: nvidia-smi.
+std::string tools_folder();
 // LD_AUDIT with the audit module of `libraries` and no other module of that name.
 std::string audit_with(const std::string& libraries);
 

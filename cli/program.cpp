@@ -192,6 +192,7 @@ tl::expected<cuda::Settings, std::string> settings_of(const Environment& environ
 
 tl::expected<std::string, int> prepare(const Environment& environment, const cuda::Settings& chosen,
                                        const std::vector<std::string>& words) {
+  setenv("PATH", list_with("PATH", tools_folder()).c_str(), 1);
   std::string program = find_program(words[0]);
   if (program.empty()) {
     complain(fmt::format("program '{}' not found.", words[0]));
@@ -213,6 +214,7 @@ tl::expected<std::string, int> prepare(const Environment& environment, const cud
   for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
   setenv("LD_LIBRARY_PATH", list_with("LD_LIBRARY_PATH", *libraries).c_str(), 1);
   setenv("LD_AUDIT", audit_with(*libraries).c_str(), 1);
+  setenv("NVCC_APPEND_FLAGS", nvcc_flags_with({keeps_ptx}).c_str(), 1);
   for (const char* variable : assembler_variables) setenv(variable, assembler().c_str(), 0);
   const int architecture = cuda::find_profile(chosen.device)->architecture.number;
   for (const PythonVariable& each : python_variables(*libraries, architecture))

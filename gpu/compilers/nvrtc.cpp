@@ -12,6 +12,7 @@
 #include "gpu/compilers/original.hpp"
 #include "gpu/compilers/register_limit.hpp"
 #include "gpu/cuda/core/report/guard.hpp"
+#include "gpu/cuda/image/linked.hpp"
 
 #define INFLIGHT_EXPORT extern "C" [[gnu::visibility("default")]]
 
@@ -91,7 +92,7 @@ int loadable(Handle program, unsigned registers, std::string& to) {
   std::string ptx(bytes, '\0');
   if (result == success) result = ask<int(Handle, char*)>("nvrtcGetPTX", program, ptx.data());
   ptx.resize(std::min(ptx.size(), ptx.find('\0')));
-  to = ptx.empty() ? ptx : limit_registers(ptx, registers) + '\0';
+  to = ptx.empty() ? ptx : limit_registers(ptx, registers).append(cuda::assembled_mark) + '\0';
   return result;
 }
 

@@ -12,6 +12,7 @@
 #include "gpu/check/printable.hpp"
 #include "gpu/compilers/ptxas_options.hpp"
 #include "gpu/compilers/register_limit.hpp"
+#include "gpu/cuda/image/linked.hpp"
 #include "gpu/host/input_file.hpp"
 #include "gpu/host/output_file.hpp"
 #include "gpu/ptx/parse.hpp"
@@ -20,7 +21,7 @@ namespace inflight::compilers {
 namespace {
 
 constexpr std::uint64_t largest_input = 512 << 20;  // as in a fatbin
-constexpr int failed = 255;  // exit status of ptxas after an error
+constexpr int failed = 255;                         // exit status of ptxas after an error
 
 // Triton derives the newest supported PTX version from the release. It caches output under the
 // whole text, and so apart from that of NVIDIA's ptxas.
@@ -55,7 +56,7 @@ int assemble(const PtxasOptions& options) {
                module.error().line, check::printable(module.error().message));
     return fatal("Ptx assembly aborted due to errors");
   }
-  const std::string image = limit_registers(*text, options.registers);
+  const std::string image = limit_registers(*text, options.registers).append(cuda::assembled_mark);
   const auto wrote =
       host::replace_file(options.output, std::string_view(image.c_str(), image.size() + 1));
   if (!wrote)

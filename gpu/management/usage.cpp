@@ -16,7 +16,7 @@ namespace {
 
 Return store_memory(Memory1* to, unsigned ordinal) {
   const cuda::MemoryState state = cuda::memory_state(int(ordinal));
-  // Memory that the host lacks counts as reserved, and reserved memory counts as used.
+  // Memory that the host lacks counts as used.
   return store(to, Memory1{state.total, state.free, state.total - state.free});
 }
 
@@ -24,8 +24,8 @@ Return store_memory(Memory2* to, unsigned ordinal) {
   if (!to) return Return::invalid_argument;
   if (to->version != version_of<Memory2>(2)) return Return::version_mismatch;
   const cuda::MemoryState state = cuda::memory_state(int(ordinal));
-  const std::uint64_t used = std::min(state.used, state.total - state.free);
-  *to = {to->version, state.total, state.total - state.free - used, state.free, used};
+  // Nothing is reserved, so that used and free memory add up to the total.
+  *to = {to->version, state.total, 0, state.free, state.total - state.free};
   return Return::success;
 }
 

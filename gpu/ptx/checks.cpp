@@ -84,8 +84,45 @@ std::string_view register_count_mistake(const Instruction& in, std::span<const O
   return {};
 }
 
+// cp.async: a destination, a source, a size, perhaps the bytes to read or a predicate, and a policy
+// if .L2::cache_hint stands there.
+std::string copy_mistake(const Instruction& in, std::span<const Operand> operands,
+                         std::span<const Register> registers) {
+  if (operands.size() < 3 || operands[2].kind != Kind::integer) return {};
+  const std::int64_t bytes = operands[2].value;
+  const bool whole = in.mods.has(Mod::cg);
+  if (bytes != 16 && (whole || (bytes != 4 && bytes != 8)))
+    return fmt::format("it copies {} bytes, not {}", bytes, whole ? "16" : "4, 8 or 16");
+  const auto is_policy = [&](const Operand& o) {
+    return o.kind == Kind::reg && size_of(registers[o.index].type) == 8;
+  };
+  const bool policy = operands.size() > 3 && is_policy(operands.back());
+  if (policy != in.mods.has(Mod::L2_cache_hint))
+    return policy ? "a cache policy needs .L2::cache_hint" : ".L2::cache_hint needs a cache policy";
+  if (operands.size() > 3 && operands[3].kind == Kind::integer &&
+      (operands[3].value < 0 || operands[3].value > bytes))
+    return fmt::format("it cannot read {} bytes to copy {}", operands[3].value, bytes);
+  return {};
+}
+
+std::string_view count_mistake(std::span<const Operand> operands) {
+  return operands.size() == 1 && operands[0].kind != Kind::integer
+             ? "a number of groups is a constant"
+             : "";
+}
+
 // Which check, if any, each instruction needs.
-enum class Check : std::uint8_t { none, access, call, branches, sparse, wgmma, register_count };
+enum class Check : std::uint8_t {
+  none,
+  access,
+  call,
+  branches,
+  sparse,
+  wgmma,
+  register_count,
+  copy,
+  count
+};
 constexpr auto kChecks = [] {
   std::array<Check, std::size_t(Opcode::count_)> checks{};
   const auto set = [&](Opcode o, Check check) { checks[std::size_t(o)] = check; };
@@ -96,6 +133,9 @@ constexpr auto kChecks = [] {
   set(Opcode::wgmma_mma_async, Check::wgmma);
   set(Opcode::wgmma_mma_async_sp, Check::wgmma);
   set(Opcode::setmaxnreg, Check::register_count);
+  set(Opcode::cp_async, Check::copy);
+  set(Opcode::cp_async_wait_group, Check::count);
+  set(Opcode::cp_async_bulk_wait_group, Check::count);
   return checks;
 }();
 
@@ -109,6 +149,8 @@ bool Parser::check(const Instruction& in, const char* start) {
                           : what == Check::call     ? call_mistake()
                           : what == Check::branches ? table_mistake()
                           : what == Check::sparse   ? std::string(sparse_mistake(in))
+                          : what == Check::copy     ? copy_mistake(in, operands_, registers_)
+                          : what == Check::count    ? std::string(count_mistake(operands_))
                           : what == Check::wgmma
                               ? std::string(wgmma_mistake(in, operands_))
                               : std::string(register_count_mistake(in, operands_));
@@ -116,6 +158,9 @@ bool Parser::check(const Instruction& in, const char* start) {
 }
 
 std::string Parser::address_mistake(const Instruction& in) const {
+  const bool writes =
+      in.opcode == Opcode::st || in.opcode == Opcode::atom || in.opcode == Opcode::red;
+  if (writes && in.space() == Space::constant) return "it cannot write the state space .const";
   for (const Operand& o : operands_) {
     if (o.kind != Kind::address || o.base != Kind::variable) continue;
     const Variable& v = module_.variables[o.index];

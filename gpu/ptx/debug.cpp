@@ -119,6 +119,13 @@ bool Parser::section() {
   return lex_.skip_to('}') || lex_.expected("`}` at the end of this section");
 }
 
+// Skips a source text, which may contain braces and quotes and ends with `.source_end`.
+bool Parser::source_section() {
+  if (!lex_.expect('{')) return false;
+  lex_.skip_past(".source_end");
+  return lex_.skip_to('}') || lex_.expected("`}` at the end of this section");
+}
+
 // Parses `label: .b8 95,90,0` ... up to the closing brace.
 bool Parser::debug_strings() {
   std::string* text = nullptr;

@@ -119,12 +119,11 @@ bool Parser::function_directive(Function& f, std::string_view directive) {
       {".maxntid", &Function::maxntid},
       {".reqntid", &Function::reqntid},
       {".reqnctapercluster", &Function::reqnctapercluster}};
-  static constexpr Number kNumbers[] = {{".minnctapersm", &Function::minnctapersm},
-                                        {".maxnctapersm", &Function::minnctapersm},
-                                        {".maxnreg", &Function::maxnreg},
-                                        {".maxclusterrank", &Function::maxclusterrank},
-                                        {".abi_preserve", nullptr},
-                                        {".abi_preserve_control", nullptr}};
+  static constexpr Number kNumbers[] = {
+      {".minnctapersm", &Function::minnctapersm}, {".maxnctapersm", &Function::minnctapersm},
+      {".maxnreg", &Function::maxnreg},           {".maxclusterrank", &Function::maxclusterrank},
+      {".language", &Function::language},         {".abi_preserve", nullptr},
+      {".abi_preserve_control", nullptr}};
   static constexpr Flag kFlags[] = {{".noreturn", &Function::noreturn},
                                     {".explicitcluster", &Function::explicitcluster},
                                     {".blocksareclusters", &Function::blocksareclusters}};

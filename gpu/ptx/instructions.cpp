@@ -267,6 +267,17 @@ Opcode take_opcode(std::string_view& text) {
   return Opcode::unknown;
 }
 
+// Words that ptxas 13.0 knows and that are no modifiers here. It was asked for every word that its
+// compilers write.
+bool is_word_of_assembler(std::string_view text) {
+  constexpr std::string_view words[] = {"alloc",     "b2",    "cp",       "dealloc",       "dis",
+                                        "en",        "inv",   "mbarrier", "mbarrier_init", "mma",
+                                        "multicast", "shift", "sp",       "thread",        "wait"};
+  const auto letters = text.find_first_not_of("0123456789");
+  if (letters != 0) return letters == text.npos || text.substr(letters) != "d";  // not .6d
+  return std::find(std::begin(words), std::end(words), text) != std::end(words);
+}
+
 class Decoder {
  public:
   explicit Decoder(std::string_view text) : text_(text) { form_.instruction.name = text; }
@@ -304,12 +315,14 @@ class Decoder {
     const auto shape = shape_of(text);
     if (shape[0]) in().shape = shape;
     if (is_wgmma_shape(form_.base, shape)) return;
-    if (w.kind == Word::Kind::unknown)
+    if (w.kind == Word::Kind::unknown) {
+      form_.misspelt |= !is_word_of_assembler(text);
       refuse(fmt::format("`.{}` in `{}` is not a known modifier", text, text_));
-    else if (!allows(row(), w))
+    } else if (!allows(row(), w)) {
       refuse(fmt::format("`{}` takes no `.{}` (in `{}`)", spelling(form_.base), text, text_));
-    else
+    } else {
       take(w);
+    }
   }
 
   void take(Word w) {

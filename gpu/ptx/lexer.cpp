@@ -45,6 +45,15 @@ bool Lexer::skip_to(char c) {
   return false;
 }
 
+bool Lexer::skip_past(std::string_view text) {
+  const auto at = std::string_view(p_, std::size_t(end_ - p_)).find(text);
+  if (at == std::string_view::npos) return false;
+  const char* const after = p_ + at + text.size();
+  line_ += std::uint32_t(std::count(p_, after, '\n'));
+  p_ = after;
+  return true;
+}
+
 bool Lexer::expect(char c) { return accept(c) || expected(fmt::format("`{}`", c)); }
 
 bool Lexer::accept_word(std::string_view text) {

@@ -55,6 +55,7 @@ class Lexer {
   bool string(std::string_view& text);          // "..." with no escapes
   bool literal(Literal&);                       // unsigned; a sign is an operator
   bool skip_to(char c);                         // to after the next c; false if there is none
+  bool skip_past(std::string_view text);        // the same for a text; stays if there is none
   void skip_line();
 
   std::uint32_t line() const { return line_; }

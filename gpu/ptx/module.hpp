@@ -158,6 +158,7 @@ struct Function {
   std::vector<Location> locations;
   std::vector<Refusal> refusals;  // ordered by instruction
   std::array<std::uint32_t, 3> maxntid{}, reqntid{}, reqnctapercluster{};
+  std::uint32_t language = 0;  // that it was compiled from
   std::uint32_t minnctapersm = 0, maxnreg = 0, maxclusterrank = 0;
   bool explicitcluster = false, blocksareclusters = false;
   std::uint32_t line = 0;

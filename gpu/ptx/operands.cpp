@@ -22,6 +22,9 @@ bool Parser::instruction(const char* start, std::uint32_t line) {
   if (lex_.peek() == '.') text = spaced_opcode(text);
   if (text.empty()) return lex_.expected("an instruction");
   const Form& form = forms_.find(text, hash(text));
+  // The words of later versions are not known here.
+  if (form.misspelt && module_.version_major * 10 + module_.version_minor <= 90)
+    return lex_.fail_at(text.data(), form.refusal);
   Instruction in = form.instruction;
   in.name = text, in.line = line, in.location = location_;
   in.guarded = guarded.guarded, in.guard_negated = guarded.guard_negated, in.guard = guarded.guard;

@@ -36,6 +36,7 @@ bool Parser::module_statement() {
       {".pragma", &Parser::pragma},
       {".file", &Parser::file},
       {".section", &Parser::section},
+      {".nv_intermediate_source_section", &Parser::source_section},
       {".loc", &Parser::loc},
   };
   if (lex_.accept(';')) return true;

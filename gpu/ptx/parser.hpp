@@ -19,6 +19,7 @@ struct Limits {
   static constexpr std::uint64_t variable_bytes = std::uint64_t{1} << 40;
   static constexpr std::uint64_t initialised_bytes = std::uint64_t{1} << 28;  // of a whole module
   static constexpr std::uint64_t registers = std::uint64_t{1} << 24;          // of one range
+  static constexpr std::uint64_t variables = std::uint64_t{1} << 16;  // in the ranges of a module
   static constexpr std::uint32_t nesting = 64;  // of scopes, expressions, array dimensions
 };
 
@@ -88,8 +89,10 @@ class Parser {
   bool symbol_address(Relocation&);
   bool store(Fill&, std::uint64_t offset, const Constant&);
   bool reserve(Fill&, std::uint64_t offset);
-  bool add_variable(Variable);
-  bool merge_variable(std::uint32_t index, Variable&);
+  bool range_count(std::uint32_t& count, std::uint64_t most, std::string_view what);
+  bool add_range(const Variable& like, std::uint32_t count);
+  bool add_variable(Variable, const char* place);
+  bool merge_variable(std::uint32_t index, Variable&, const char* place);
   bool registers();  // `.reg .b32 %r<100>, x;`
   bool register_name(Type, unsigned vector);
   Symbol make_register(std::string_view name, Type, unsigned width, std::uint32_t depth);
@@ -187,6 +190,7 @@ class Parser {
   std::uint32_t interned(const Location&);
   std::uint32_t instance_at(const Location& position);
   bool section();
+  bool source_section();
   bool debug_strings();
   void name_inlined();
 
@@ -196,6 +200,7 @@ class Parser {
   Symbols symbols_;
   FormCache forms_;
   std::uint64_t initialised_ = 0;
+  std::uint64_t ranged_ = 0;  // variables in ranges, so far
 
   // The function being parsed. The vectors keep their capacity from one function to the next.
   std::uint32_t current_ = none;

@@ -30,11 +30,18 @@ bool Parser::variables(Space space, Linkage linkage) {
     Declaration one = d;
     Array array;
     if (!declarator(one, array)) return false;
+    if (array.sizes.empty() && lex_.accept('<')) {
+      std::uint32_t count = 0;
+      if (!range_count(count, Limits::variables, "variables")) return false;
+      if (!homeless && !add_range(one.variable, count)) return false;
+      continue;
+    }
     if (lex_.accept('=') && !initialiser(one.variable, one, array)) return false;
     if (one.variable.unsized && linkage != Linkage::external)
       return lex_.fail(
           fmt::format("`{}` has no size: only an extern array may have none", one.variable.name));
-    if (!homeless && !add_variable(std::move(one.variable))) return false;
+    const char* place = one.variable.name.data();
+    if (!homeless && !add_variable(std::move(one.variable), place)) return false;
   } while (lex_.accept(','));
   return lex_.expect(';');
 }
@@ -135,37 +142,58 @@ bool Parser::variable_size(const Declaration& d, const Array& array, Variable& v
   return true;
 }
 
-bool Parser::add_variable(Variable v) {
+// Parses the `3>` of `name<3>`, a number of `what`.
+bool Parser::range_count(std::uint32_t& count, std::uint64_t most, std::string_view what) {
+  const char* start = lex_.mark();
+  if (!integer(count, fmt::format("a number of {}", what)) || !lex_.expect('>')) return false;
+  return count <= most ||
+         lex_.fail_at(start, fmt::format("{} {} are more than the {} that are supported", count,
+                                         what, most));
+}
+
+// Adds `name0`, `name1` and so on, for `name<count>`.
+bool Parser::add_range(const Variable& like, std::uint32_t count) {
+  ranged_ += count;
+  if (ranged_ > Limits::variables)
+    return lex_.fail_at(like.name.data(), fmt::format("the ranges of this module hold more than "
+                                                      "the {} variables that are supported",
+                                                      Limits::variables));
+  for (std::uint32_t i = 0; i < count; ++i) {
+    Variable one = like;
+    one.name = strings_->emplace_back(fmt::format("{}{}", like.name, i));
+    if (!add_variable(std::move(one), like.name.data())) return false;
+  }
+  return true;
+}
+
+// Errors are reported at `place`, where the text declares it.
+bool Parser::add_variable(Variable v, const char* place) {
   const std::uint32_t h = hash(v.name);
   const Symbol old = symbols_.find(v.name, h);
   const std::uint32_t depth = symbols_.depth();
-  if (depth == 0 && old.kind == Symbol::Kind::variable) return merge_variable(old.index, v);
+  if (depth == 0 && old.kind == Symbol::Kind::variable) return merge_variable(old.index, v, place);
   const Symbol s{.kind = Symbol::Kind::variable,
                  .index = std::uint32_t(module_.variables.size()),
                  .depth = depth};
   if (!symbols_.declare(v.name, h, s))
-    return lex_.fail_at(v.name.data(),
-                        fmt::format("`{}` is already declared in this scope", v.name));
+    return lex_.fail_at(place, fmt::format("`{}` is already declared in this scope", v.name));
   module_.variables.push_back(std::move(v));
   return true;
 }
 
 // Merges a repeated module-scope name, a declaration and its definition. As ptxas, it compares
 // types and sizes, but not alignments, and refuses a second definition, even if both are weak.
-bool Parser::merge_variable(std::uint32_t index, Variable& v) {
+bool Parser::merge_variable(std::uint32_t index, Variable& v, const char* place) {
   Variable& old = module_.variables[index];
   if (old.space != v.space)
     return lex_.fail_at(
-        v.name.data(),
-        fmt::format("`{}` is declared on line {} in another state space", v.name, old.line));
+        place, fmt::format("`{}` is declared on line {} in another state space", v.name, old.line));
   if (old.type != v.type || (!old.unsized && !v.unsized && old.size != v.size))
-    return lex_.fail_at(v.name.data(),
-                        fmt::format("`{}` is declared on line {} with another {}", v.name, old.line,
-                                    old.type != v.type ? "type" : "size"));
+    return lex_.fail_at(place, fmt::format("`{}` is declared on line {} with another {}", v.name,
+                                           old.line, old.type != v.type ? "type" : "size"));
   if (v.linkage == Linkage::external) return true;
   if (old.linkage != Linkage::external)
-    return lex_.fail_at(v.name.data(),
-                        fmt::format("`{}` is already defined on line {}", v.name, old.line));
+    return lex_.fail_at(place, fmt::format("`{}` is already defined on line {}", v.name, old.line));
   old = std::move(v);
   return true;
 }
@@ -187,13 +215,9 @@ bool Parser::register_name(Type type, unsigned vector) {
   const std::uint32_t depth = symbols_.depth();
   bool fresh;
   if (lex_.accept('<')) {
-    const char* start = lex_.mark();
     Symbol s{.kind = Symbol::Kind::range, .type = std::uint8_t(type), .depth = depth};
     s.width = std::uint8_t(vector);
-    if (!integer(s.count, "a number of registers") || !lex_.expect('>')) return false;
-    if (s.count > Limits::registers)
-      return lex_.fail_at(start, fmt::format("{} registers are more than the {} that are supported",
-                                             s.count, Limits::registers));
+    if (!range_count(s.count, Limits::registers, "registers")) return false;
     fresh = symbols_.declare_range(text, hash(text), s);
   } else {
     fresh = symbols_.declare(text, hash(text), make_register(text, type, vector, depth));

@@ -30,7 +30,7 @@ struct Mix {
 };
 
 using Filter = Value (*)(const Mix& mix);
-// Returns the filter for texels of `format`. Null if they cannot be filtered.
+// Returns the filter for texels of `format`.
 Filter filter_of(Format format, As as);
 
 }  // namespace inflight::texture

@@ -208,7 +208,10 @@ Value fetched(const Texture& t, const Read& how, const Request& r, Footprint* to
 
 void prepare(Texture& t) {
   t.decode = decoder(t.image.format, t.sampler.as);
-  t.filter = filter_of(t.image.format, t.sampler.as);
+  const Format& f = t.image.format;
+  const bool integers = f.kind != Kind::floating && (t.sampler.as == As::element || f.bits == 32);
+  // Integers are mixed if the filter is linear, never between levels only.
+  t.filter = integers && !t.sampler.linear ? nullptr : filter_of(f, t.sampler.as);
   encode_colour(t.image.format, t.sampler.as, t.sampler.border, t.border);
 }
 
@@ -218,7 +221,7 @@ Value read_at(const Texture& t, const Read& how, const Request& r, const Levels&
               Footprint* touched) {
   const bool gather = how.gather >= 0, linear = t.sampler.linear && t.filter;
   const Level* const levels[2] = {&t.image.levels[mixed.level[0]], &t.image.levels[mixed.level[1]]};
-  const std::uint32_t second = t.filter ? mixed.fraction : 0;  // integers are not mixed
+  const std::uint32_t second = t.filter ? mixed.fraction : 0;
   const std::uint32_t weights[2] = {whole - second, second};
   Mix mix;
   for (unsigned i = 0; i < 2; ++i) {

@@ -25,7 +25,7 @@ struct Texture {
   Image image;
   Sampler sampler;
   Decode decode = nullptr;    // decoder(image.format, sampler.as)
-  Filter filter = nullptr;    // filter_of(image.format, sampler.as)
+  Filter filter = nullptr;    // null: levels are not mixed either
   std::byte border[16] = {};  // the border's colour as a texel
 };
 

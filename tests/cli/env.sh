@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # inflight env: the variables for builds and shells.
 . "$(dirname "$0")/lib.sh"
-expect "the flag for nvcc" 0 "^export NVCC_APPEND_FLAGS='-cudart shared'" "$inflight" env
+expect "the flag for nvcc" 0 "^export NVCC_APPEND_FLAGS='-cudart shared -lineinfo'$" "$inflight" env
 expect "where -lcudart is found" 0 "^export LIBRARY_PATH='/" "$inflight" env
 expect "the libraries" 0 "^export LD_LIBRARY_PATH='/" "$inflight" env
 expect "the loader's module" 0 "^export LD_AUDIT='/.*/libinflight_audit.so'$" "$inflight" env
@@ -18,7 +18,7 @@ expect "cmake's argument" 0 '^-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared$' "$inflight" 
 once=$(NVCC_APPEND_FLAGS=-O1 PATH=/bin:/usr/bin bash -c 'eval "$("$0" env)"; echo "$NVCC_APPEND_FLAGS|$LD_LIBRARY_PATH|$PATH|$LD_AUDIT"' "$inflight")
 twice=$(NVCC_APPEND_FLAGS=-O1 PATH=/bin:/usr/bin bash -c 'eval "$("$0" env)"; eval "$("$0" env)"; echo "$NVCC_APPEND_FLAGS|$LD_LIBRARY_PATH|$PATH|$LD_AUDIT"' "$inflight")
 [ "$once" = "$twice" ] || fail "taken twice it changes: $once, then $twice"
-[[ $once == "-cudart shared -O1|"*":/bin:/usr/bin|"*/libinflight_audit.so ]] || fail "it lost what was there: $once"
+[[ $once == "-O1 -cudart shared -lineinfo|"*":/bin:/usr/bin|"*/libinflight_audit.so ]] || fail "it lost what was there: $once"
 
 # value_of VARIABLE SETTING: the value that it prints for the variable.
 value_of() {

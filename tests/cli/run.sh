@@ -26,6 +26,11 @@ expect "another's module stays" 17 '^LD_AUDIT=/.*/libinflight_audit.so:/other.so
   bash -c 'LD_AUDIT=/gone/libinflight_audit.so:/other.so "$0" run "$1" 2>/dev/null' "$inflight" "$work/program"
 expect "a library path that has it already" 17 '^LD_LIBRARY_PATH=[^:]*$' \
   env -u LD_LIBRARY_PATH "$inflight" run "$inflight" run "$work/program"
+expect "what nvcc keeps its PTX with" 0 '^-lineinfo$' "$inflight" run sh -c 'echo "$NVCC_APPEND_FLAGS"'
+expect "the user's flags for nvcc" 0 '^-O1 -lineinfo$' \
+  env NVCC_APPEND_FLAGS=-O1 "$inflight" run "$inflight" check sh -c 'echo "$NVCC_APPEND_FLAGS"'
+expect "a flag that is there" 0 '^-lineinfo -O1$' \
+  env NVCC_APPEND_FLAGS='-lineinfo -O1' "$inflight" run sh -c 'echo "$NVCC_APPEND_FLAGS"'
 for variable in TRITON_PTXAS_PATH TRITON_PTXAS_BLACKWELL_PATH; do
   expect "the assembler of Triton" 17 "^$variable=/.*/libexec/inflight/ptxas\$" \
     env -u $variable "$inflight" run "$work/program"

@@ -23,6 +23,7 @@ struct Context : std::enable_shared_from_this<Context> {
   std::atomic<bool> active{false};
   std::atomic<bool> runtime_uses{false};
   std::atomic<int> users{0};
+  std::atomic<int> attachments{1};  // of another context: cuCtxAttach adds one
 };
 
 // Keeps a context while something names it, also after it was destroyed. Primary contexts stay

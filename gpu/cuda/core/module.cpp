@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "gpu/check/names.hpp"
 #include "gpu/cuda/core/core.hpp"
@@ -104,6 +105,40 @@ struct ParsedUnits {
   std::string passed_over;  // why a unit was skipped, or empty
 };
 
+// The version that a PTX text names, 90 for 9.0; 0: none.
+int version_of(std::string_view text) {
+  const auto at = text.find(".version");
+  int major = 0, minor = 0;
+  if (at == text.npos || std::sscanf(text.data() + at, ".version %d.%d", &major, &minor) != 2)
+    return 0;
+  return 10 * major + minor;
+}
+
+// PTX 9.0 is CUDA 13.0's, 9.1 is 13.1's and so on.
+int newest_version() { return settings().driver_version / 10 % 100 + 90; }
+
+bool assembles_for(const Architecture& target, const Architecture& device) {
+  if (target.specific) return target.number == device.number;
+  return target.number <= device.number &&
+         (!target.family || target.number / 10 == device.number / 10);
+}
+
+// Refuses PTX text that a driver cannot assemble for the device: of a newer version, or for another
+// chip. Fatbins may hold such PTX beside machine code.
+Result<void> check_text(const std::string& text, Architecture device, const std::string& name) {
+  if (const int version = version_of(text); version > newest_version())
+    return fail(
+        Status::unsupported_ptx_version,
+        fmt::format("{} has version {}.{}, and the driver of CUDA 13.{} takes at most 9.{}; "
+                    "choose a newer one (--driver 13.{})",
+                    name, version / 10, version % 10, newest_version() - 90, newest_version() - 90,
+                    version - 90));
+  if (const Architecture target = target_of(text); !assembles_for(target, device))
+    return fail(Status::invalid_ptx, fmt::format("{} is for {}, which a device of {} cannot run",
+                                                 name, spelling(target), spelling(device)));
+  return {};
+}
+
 // A unit without usable PTX is skipped if others have some, since nvlink adds such units (the
 // device runtime library). Its names stay undefined.
 Result<ParsedUnits> parse_all(const std::vector<Unit>& units, Architecture architecture,
@@ -119,6 +154,9 @@ Result<ParsedUnits> parse_all(const std::vector<Unit>& units, Architecture archi
       result.passed_over = first.message;
       continue;
     }
+    if (unit.text && !unit.assembled)
+      if (auto good = check_text(*unit.text, architecture, module); !good)
+        return fail(good.error());
     auto parsed = parse_cache().get(text->text, text->name.empty() ? module : text->name);
     if (!parsed) return fail(parsed.error());
     result.modules.push_back(std::move(*parsed));

@@ -57,6 +57,23 @@ Status destroy(Handle handle) {
   return Status::success;
 }
 
+Status attach(Handle* place, unsigned flags) {
+  Context* const context = current_context();
+  if (!place || flags != 0) return Status::invalid_value;
+  if (!context) return Status::invalid_context;
+  ++context->attachments;
+  *place = context;
+  return Status::success;
+}
+
+// The last user's call destroys the context.
+Status detach(Handle handle) {
+  Context* const context = context_of(handle, false);
+  if (!context || context != current_context()) return Status::invalid_context;
+  if (context->primary || context->green) return Status::success;
+  return --context->attachments > 0 ? Status::success : destroy(handle);
+}
+
 Status pop(Handle* context) {
   Context* top = pop_context();
   if (context) *context = top;
@@ -143,6 +160,9 @@ INFLIGHT_CU_INIT(cuCtxCreate_v4,
                    return create_with(context, parameters ? *parameters : none, flags, device);
                  })
 INFLIGHT_CU_TWO_INIT(cuCtxDestroy, cuCtxDestroy_v2, (Handle context), { return destroy(context); })
+INFLIGHT_CU_INIT(cuCtxAttach, (Handle * context, unsigned flags),
+                 { return attach(context, flags); })
+INFLIGHT_CU_INIT(cuCtxDetach, (Handle context), { return detach(context); })
 INFLIGHT_CU_TWO_INIT(cuCtxPopCurrent, cuCtxPopCurrent_v2, (Handle * context),
                      { return pop(context); })
 INFLIGHT_CU_TWO_INIT(cuCtxPushCurrent, cuCtxPushCurrent_v2, (Handle context),

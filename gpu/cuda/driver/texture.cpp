@@ -143,7 +143,7 @@ INFLIGHT_CU(cuTexObjectCreate,
               const auto r = runtime_resource(*resource);
               if (!r) return report(r);
               const auto d = runtime_description(*description, *r);
-              return make_texture(place, &*r, &d, view);
+              return make_texture(place, &*r, &d, view, Filtering::allowed);
             })
 INFLIGHT_CU(cuTexObjectDestroy, (ObjectHandle handle), { return destroy_texture(handle); })
 INFLIGHT_CU(cuTexObjectGetResourceDesc, (Resource * place, ObjectHandle handle), {

@@ -157,7 +157,8 @@ std::string why_none(std::span<const Image> images, Architecture device) {
     auto elf = std::ranges::find(images, Image::Kind::elf, &Image::kind);
     return fmt::format(
         "the program holds machine code for {} but no PTX, which the software GPU needs; rebuild "
-        "with {}",
+        "with NVCC_APPEND_FLAGS=-lineinfo, which 'inflight run' sets, after clearing what was "
+        "compiled before (~/.cache/pycuda, ~/.cupy), or with {}",
         code, remedy(elf->architecture));
   }
   return fmt::format("the fatbin holds no PTX; rebuild with {}", remedy({device.number}));

@@ -15,6 +15,8 @@ void append(std::string& to, std::uint64_t number) {
 
 }  // namespace
 
+bool is_assembled(std::string_view text) { return text.ends_with(assembled_mark); }
+
 std::string join_texts(std::span<const std::string> texts) {
   std::uint64_t total = link_header;
   for (const std::string& text : texts) total += sizeof(std::uint64_t) + text.size();

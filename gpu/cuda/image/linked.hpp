@@ -3,12 +3,18 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 #include <vector>
 
 #include "gpu/cuda/image/source.hpp"
 
 namespace inflight::cuda {
+
+// PTX that stands for machine code ends with this comment, so that it is not taken for PTX that the
+// driver has to assemble.
+inline constexpr std::string_view assembled_mark = "\n// assembled\n";
+bool is_assembled(std::string_view text);
 
 std::string join_texts(std::span<const std::string> texts);
 // Splits an image into its texts. An error is a sentence without a full stop.

@@ -22,6 +22,7 @@ tl::unexpected<ImageError> damaged(std::string message) {
 
 Unit unit_of_text(std::string text) {
   Unit unit;
+  unit.assembled = is_assembled(text);
   unit.text = std::make_shared<const std::string>(std::move(text));
   return unit;
 }
@@ -47,7 +48,10 @@ Units units_of_fatbin(const std::shared_ptr<Source>& source) {
 Units units_of_texts(tl::expected<std::vector<std::string>, std::string> texts) {
   if (!texts) return damaged(texts.error());
   std::vector<Unit> units;
-  for (std::string& text : *texts) units.push_back(unit_of_text(std::move(text)));
+  for (std::string& text : *texts) {
+    units.push_back(unit_of_text(std::move(text)));
+    units.back().assembled = true;
+  }
   return units;
 }
 

@@ -25,6 +25,7 @@ struct ImageError {
 struct Unit {
   std::vector<Image> images;
   std::shared_ptr<const std::string> text;
+  bool assembled = false;             // the text stands for machine code
   std::shared_ptr<const void> owner;  // keeps the memory of `images` alive
   // A fatbin in the program's memory, which is read when it is needed, or null.
   const void* registered = nullptr;

@@ -143,15 +143,7 @@ const Op* run_set_conditional(const BuiltinCall& call) {
       "not return, or whose graph was destroyed");
 }
 
-// Called by code that asks for the group of grids of a multi-device launch.
-const Op* run_multi_grid(const BuiltinCall& call) {
-  return call.warp.fault(call.op, FaultKind::refused, call.warp.mask,
-                         "multi_grid groups, which CUDA 13 removed; synchronise the grids of "
-                         "several devices through memory that they share");
-}
-
 constexpr Builtin builtins[] = {
-    {"inflight_multi_grid", {}, 0, run_multi_grid},
     {"vprintf", {8, 8}, 4, run_vprintf},
     {"__assertfail", {8, 8, 4, 8, 8}, 0, run_assertfail},
     {"malloc", {8}, 8, run_malloc},

@@ -10,7 +10,7 @@
 
 namespace inflight::machine {
 
-struct Kernel;  // link/program.hpp
+struct Kernel;     // link/program.hpp
 class Dependents;  // config/dependency.hpp
 class Prerequisites;
 class DeviceRuntime;  // config/device_runtime.hpp
@@ -27,11 +27,18 @@ inline constexpr std::uint64_t first_cycle = 1ull << 32;
 
 // The origin of a launch by a thread of another launch.
 struct LaunchOrigin {
-  std::uint64_t parent = 0;          // the other launch's number; 0: launched by the host
-  std::vector<std::uint64_t> after;  // numbers of its parent's launches that it waits for
-  bool tail = false;                 // it waits for the parent and all its other launches
-  unsigned depth = 0;                // nesting depth
+  std::uint64_t parent = 0;                 // the other launch's number; 0: launched by the host
+  std::vector<std::uint64_t> after;         // numbers of its parent's launches that it waits for
+  bool tail = false;                        // it waits for the parent and all its other launches
+  unsigned depth = 0;                       // nesting depth
   const std::atomic<bool>* stop = nullptr;  // set if the parent ends early, which ends this too
+};
+
+// The grids of one launch on several devices.
+struct Grids {
+  std::uint64_t barrier = 0;  // address of their barrier's 32 bits, which all devices reach
+  std::uint32_t rank = 0;     // of this grid
+  std::uint32_t count = 0;    // 0: launched alone
 };
 
 struct Launch {
@@ -42,6 +49,7 @@ struct Launch {
   std::uint32_t shared_optin = 48 << 10;  // allowed by cudaFuncSetAttribute for this function
   std::uint32_t cluster_optin = 16;       // blocks of a cluster, likewise
   bool cooperative = false;
+  Grids grids;
   std::vector<std::byte> parameters;          // laid out as Kernel::parameters says
   std::uint64_t id = 0;                       // counts launches, for messages and %gridid
   std::uint64_t stream = 0;                   // only for events

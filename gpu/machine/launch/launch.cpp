@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <set>
 
@@ -123,8 +124,9 @@ Outcome ended_early(const Clusters& clusters) {
 
 }  // namespace
 
-// The workspace that %envreg1:2 points to: {u32 size; u32 barrier}, with barrier 0. Every grid has
-// one, even if not cooperative, as on an H200. It is allocated only for kernels that read it.
+// The workspace that %envreg1:2 points to: {u32 size; u32 barrier}, with barrier 0, and behind it
+// the grids that are launched together. Every grid has one, even if not cooperative, as on an H200.
+// It is allocated only for kernels that read it.
 class Workspace {
  public:
   explicit Workspace(Grid& grid) : memory_(*grid.memory) {
@@ -133,8 +135,9 @@ class Workspace {
     if (!at) return;
     grid.workspace = *at;
     auto* words = reinterpret_cast<std::uint32_t*>(*at);
-    words[0] = bytes;
+    words[0] = own_bytes;
     words[1] = 0;
+    std::memcpy(words + 2, &grid.launch->grids, sizeof(Grids));
     address_ = *at;
   }
   ~Workspace() {
@@ -142,7 +145,7 @@ class Workspace {
   }
 
  private:
-  static constexpr std::uint32_t bytes = 8;
+  static constexpr std::uint32_t own_bytes = 8, bytes = own_bytes + sizeof(Grids);
   Memory& memory_;
   std::uint64_t address_ = 0;
 };

@@ -65,6 +65,8 @@ Kernel Program::Tables::describe(std::uint32_t m, std::uint32_t f) const {
     k.required_cluster = {fn.reqnctapercluster[0], std::max(fn.reqnctapercluster[1], 1u),
                           std::max(fn.reqnctapercluster[2], 1u)};
   k.max_registers = fn.maxnreg;
+  constexpr std::uint32_t tiles = 7;
+  k.of_tiles = fn.language == tiles && fn.reqntid[0];
   k.ptx_version = mod.version_major * 10 + mod.version_minor;
   k.target = mod.target_number;
   return k;

@@ -40,7 +40,8 @@ struct [[gnu::visibility("default")]] Kernel {
   std::array<std::uint32_t, 3> required_block{};    // .reqntid; zeros: free
   std::array<std::uint32_t, 3> required_cluster{};  // .reqnctapercluster; zeros: free
   std::uint32_t max_registers = 0;                  // .maxnreg, or 0
-  int ptx_version = 0, target = 0;                  // 90, 90: of the image it came from
+  bool of_tiles = false;  // of cuda.tile: launched with blocks of one thread, and runs .reqntid
+  int ptx_version = 0, target = 0;  // 90, 90: of the image it came from
 };
 
 struct Symbol {

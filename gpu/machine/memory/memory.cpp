@@ -133,16 +133,8 @@ tl::expected<std::uint64_t, std::string> Memory::allocate_locked(int device, std
   arena.used += size;
   if (kind == AllocationKind::heap) arena.heap_used += heap_charge(size);
   const auto padding = static_cast<std::uint32_t>(round_up(size, Arena::granule) - size);
-  allocations_[*at] = {*at,
-                       size,
-                       kind,
-                       device,
-                       kind != AllocationKind::constant,
-                       true,
-                       next_id_++,
-                       std::move(name),
-                       padding,
-                       true};
+  allocations_[*at] = {*at,     size, kind, device, true, true, next_id_++, std::move(name),
+                       padding, true};
   if (observer_) observer_(allocations_[*at], true);
   return at;
 }

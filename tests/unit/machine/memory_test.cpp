@@ -487,7 +487,6 @@ TEST_F(LoadStore, EndsTheKernelForBadAccesses) {
       {"ld.shared.u64 %rd2, [%rd1+4];", FaultKind::misaligned_address, "multiple of 8"},
       {"st.u32 [%rd3+128], %r0;", FaultKind::illegal_address, "past the end of the 128 bytes"},
       {"ld.local.u32 %r0, [%rd4+1048576];", FaultKind::illegal_address, "local memory"},
-      {"st.const.u32 [c], %r0;", FaultKind::illegal_address, "cannot write"},
       {"st.global.u32 [%rd5], %r0;", FaultKind::illegal_address, "was freed"},
   };
   for (const Fault& f : faults) {

@@ -38,7 +38,6 @@ TEST(Program, VariablesHaveTheirInitialValues) {
   ASSERT_TRUE(a);
   EXPECT_EQ(a->name, "a");
   EXPECT_EQ(a->kind, AllocationKind::variable);
-  EXPECT_FALSE(r.memory.extent(0, symbol(r, "c").address).writable);
 }
 
 TEST(Program, ElementsByARegister) {

@@ -284,5 +284,32 @@ TEST(Checks, SparseMultiplicationsHaveASelector) {
             "`" + bytes + "`: it has no such sparsity selector");
 }
 
+TEST(Checks, CopiesHaveTheirSizesAndPolicies) {
+  const auto copied = [](std::string_view instruction) {
+    return mistake(
+        fmt::format(".visible .entry k() {{ .shared .align 16 .b8 s[16]; .reg .b64 %rd; .reg .b32 "
+                    "%r; .reg .pred %p; {} ret; }}",
+                    instruction));
+  };
+  const std::string cg = "cp.async.cg.shared.global", ca = "cp.async.ca.shared.global";
+  EXPECT_EQ(copied(cg + " [s], [%rd], 16;"), "");
+  EXPECT_EQ(copied(ca + " [s], [%rd], 4, %r;"), "");
+  EXPECT_EQ(copied(ca + " [s], [%rd], 4, %p;"), "");
+  EXPECT_EQ(copied(cg + ".L2::cache_hint [s], [%rd], 16, 8, %rd;"), "");
+  EXPECT_EQ(copied(cg + " [s], [%rd], 8;"), "`" + cg + "`: it copies 8 bytes, not 16");
+  EXPECT_EQ(copied(ca + " [s], [%rd], 12;"), "`" + ca + "`: it copies 12 bytes, not 4, 8 or 16");
+  EXPECT_EQ(copied(ca + " [s], [%rd], 4, 8;"), "`" + ca + "`: it cannot read 8 bytes to copy 4");
+  EXPECT_EQ(copied(cg + " [s], [%rd], 16, %rd;"),
+            "`" + cg + "`: a cache policy needs .L2::cache_hint");
+  EXPECT_EQ(copied(cg + ".L2::cache_hint [s], [%rd], 16;"),
+            "`" + cg + ".L2::cache_hint`: .L2::cache_hint needs a cache policy");
+  EXPECT_EQ(copied("cp.async.wait_group %r;"),
+            "`cp.async.wait_group`: a number of groups is a constant");
+}
+
+TEST(Checks, ConstantsCannotBeWritten) {
+  EXPECT_NE(mistake(".const .u32 c; .visible .entry k() { st.const.u32 [c], 1; ret; }"), "");
+}
+
 }  // namespace
 }  // namespace inflight::ptx

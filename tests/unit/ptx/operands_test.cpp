@@ -6,8 +6,10 @@ namespace {
 
 using testing::function;
 using testing::kernel;
+using testing::kPrologue;
 using testing::show;
 using testing::shown;
+using testing::try_parse;
 
 struct Case {
   const char* text;
@@ -218,7 +220,7 @@ TEST(Operands, UnknownInstructionsStayWithTheirName) {
   const Module m = kernel(
       "frob.u32 %r1, [%rd1+4];\n"
       "frob.strange %r1, <<what>> #, nowhere;\n"
-      "@%p1 add.sparkle.u32 %r1, %r2, %r3;\n"
+      "@%p1 add.v2.u32 %r1, %r2, %r3;\n"
       "mov.u32 %r1, %pm3;\n"
       "ret;");
   const Function& f = function(m);
@@ -226,10 +228,25 @@ TEST(Operands, UnknownInstructionsStayWithTheirName) {
   ASSERT_EQ(f.refusals.size(), 4u);
   EXPECT_EQ(show(m, f, f.body[0]), "frob.u32 %r1 [%rd1+4]");
   EXPECT_EQ(show(m, f, f.body[1]), "frob.strange");
-  EXPECT_EQ(show(m, f, f.body[2]), "@%p1 add.sparkle.u32 %r1 %r2 %r3");
+  EXPECT_EQ(show(m, f, f.body[2]), "@%p1 add.v2.u32 %r1 %r2 %r3");
   EXPECT_EQ(f.refusals[3].reason, "the performance counter `%pm3` is not supported");
   for (int i = 0; i < 4; ++i) EXPECT_EQ(f.body[i].opcode, Opcode::unknown) << i;
   EXPECT_EQ(f.body[4].opcode, Opcode::ret);
+}
+
+// As by ptxas of CUDA 13.0, which knows the words of PTX 9.0.
+TEST(Operands, MisspeltModifiersAreRefused) {
+  const auto refused = [](std::string_view version, std::string_view instruction) {
+    const auto m = try_parse(std::string(version) + "\n.target sm_90a\n.address_size 64\n" +
+                             std::string(kPrologue) + std::string(instruction) + "\n}\n");
+    return m ? std::string() : m.error().message;
+  };
+  EXPECT_EQ(refused(".version 9.0", "mul.low.s32 %r1, %r2, %r3;"),
+            "`.low` in `mul.low.s32` is not a known modifier");
+  EXPECT_EQ(refused(".version 9.1", "mul.low.s32 %r1, %r2, %r3;"), "");
+  EXPECT_EQ(refused(".version 9.0", "mul.shift.s32 %r1, %r2, %r3;"), "");
+  EXPECT_NE(refused(".version 9.0", "cp.async.bulk.prefetch.tensor.6d.L2.global [%rd1, {%r1}];"),
+            "");
 }
 
 TEST(Operands, InstructionsKnowTheirLine) {

@@ -9,6 +9,7 @@ namespace {
 using testing::module_of;
 using testing::try_parse;
 using testing::variable;
+using testing::with_header;
 
 std::string bytes(const Variable& v) {
   std::string text;
@@ -36,6 +37,35 @@ TEST(Directives, FilesPragmasAndSectionsAreRead) {
   ASSERT_EQ(m.files.size(), 2u);
   EXPECT_EQ(m.files[0].index, 1u);
   EXPECT_EQ(m.files[1].path, "c.h");
+}
+
+TEST(Directives, ASourceSectionMayHaveAnyText) {
+  const Module m = module_of(
+      ".visible .entry k() .language 7 .reqntid 128\n{\nret;\n}\n.nv_intermediate_source_section "
+      "{\n a { \"} %x <\n.source_end\n}\n.global .u32 after;\n");
+  EXPECT_EQ(m.functions.at(0).language, 7u);
+  EXPECT_EQ(variable(m, "after").line, 12u);
+}
+
+TEST(Variables, ARangeDeclaresItsNames) {
+  const Module m = module_of(
+      ".global .u32 g<3>, h;\n.visible .entry k()\n{\n.param .u64 %P<2>; .shared .v2 .f32 s<2>;\n"
+      "st.param.u64 [%P1], 7; st.shared.f32 [s0], 0f00000000; st.global.u32 [g2], 1; ret;\n}\n");
+  EXPECT_EQ(variable(m, "g0").size, 4u);
+  EXPECT_EQ(variable(m, "g2").space, Space::global);
+  EXPECT_EQ(variable(m, "h").size, 4u);
+  EXPECT_EQ(variable(m, "%P1").space, Space::param);
+  EXPECT_EQ(variable(m, "s1").size, 8u);
+}
+
+// As ptxas does.
+TEST(Variables, ARangeHasNeitherArraysNorInitialValues) {
+  EXPECT_FALSE(try_parse(with_header(".global .u32 g<3> = 3;")));
+  EXPECT_FALSE(try_parse(with_header(".global .u32 g<3>[2];")));
+  const auto twice = try_parse(with_header(".global .u32 g1, h;\n.global .u64 g<3>;"));
+  ASSERT_FALSE(twice);
+  EXPECT_EQ(twice.error().line, 5u);
+  EXPECT_FALSE(try_parse(with_header(".shared .u32 s<60000>, t<6000>;")));
 }
 
 TEST(Variables, ScalarsArraysAndVectors) {

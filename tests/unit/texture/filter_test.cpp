@@ -83,9 +83,17 @@ TEST(Filter, ProbesOfLightLoseBitsTogether) {
             380928 * 0x1p-23f);
 }
 
-TEST(Filter, IntegersAsTheyAreHaveNone) {
-  EXPECT_FALSE(filter_of({Kind::signed_integer, 16, 2}, As::element));
-  EXPECT_FALSE(filter_of({Kind::unsigned_integer, 32, 1}, As::normalized));
+TEST(Filter, IntegersAsTheyAreAreRoundedUpAtHalves) {
+  const Format s16{Kind::signed_integer, 16, 1}, u8{Kind::unsigned_integer, 8, 1};
+  EXPECT_EQ(mixed<std::uint8_t>(u8, As::element, {0, 10}, {192, 64}), 3u);
+  EXPECT_EQ(mixed<std::int16_t>(s16, As::element, {-1, -2}, {128, 128}), std::uint32_t(-1));
+  EXPECT_EQ(mixed<std::int16_t>(s16, As::element, {-1, -2}, {127, 129}), std::uint32_t(-2));
+}
+
+TEST(Filter, IntegersOf32BitsAreRoundedDown) {
+  const Format u32{Kind::unsigned_integer, 32, 1}, s32{Kind::signed_integer, 32, 1};
+  EXPECT_EQ(mixed<std::uint32_t>(u32, As::element, {0, 4294967295}, {1, 255}), 4278190079u);
+  EXPECT_EQ(mixed<std::int32_t>(s32, As::element, {0, -1}, {255, 1}), std::uint32_t(-1));
 }
 
 }  // namespace

@@ -122,6 +122,8 @@ machine::Launch machine_launch(const KernelWork& work, const machine::Kernel& ke
   launch.kernel = &kernel;
   launch.grid = work.grid;
   launch.block = work.block;
+  if (kernel.of_tiles && work.block == machine::Dim3{1, 1, 1})
+    launch.block = {kernel.required_block[0], kernel.required_block[1], kernel.required_block[2]};
   launch.cluster = work.cluster;
   launch.dynamic_shared = work.dynamic_shared;
   // A checker must see every access past the last byte.
@@ -131,6 +133,7 @@ machine::Launch machine_launch(const KernelWork& work, const machine::Kernel& ke
   if (launch.cluster.count() > 1)
     launch.cluster_optin = static_cast<std::uint32_t>(largest_cluster(*work.function, device));
   launch.cooperative = work.cooperative;
+  launch.grids = work.grids;
   return launch;
 }
 

@@ -26,7 +26,7 @@ struct Prepared {
 Result<Prepared> prepare(const DeviceLaunch& launch) {
   auto stream = live_stream(launch.stream, false);
   if (!stream) return tl::unexpected(stream.error());
-  if ((*stream)->kind() != Stream::Kind::user) return fail(Status::invalid_value);
+  if ((*stream)->kind() != Stream::Kind::user) return fail(Status::invalid_handle);
   if (capturing(**stream)) return fail(Status::capture_unsupported);
   auto work = kernel_work((*stream)->device(), launch.function, dim3_of(launch.grid),
                           dim3_of(launch.block), launch.arguments, nullptr, launch.dynamic_shared);
@@ -36,6 +36,19 @@ Result<Prepared> prepare(const DeviceLaunch& launch) {
   const Status status = check(*work, (*stream)->device());
   if (status != Status::success) return fail(status);
   return Prepared{std::move(*stream), std::move(*work)};
+}
+
+// The barrier of grids that are launched together. It lives until all of them have ended.
+Result<std::shared_ptr<const void>> make_barrier(int device, std::uint64_t& address) {
+  machine::Memory& memory = Core::get().memory;
+  const auto made = memory.allocate(device, sizeof(std::uint32_t), machine::AllocationKind::host,
+                                    256, "the barrier of the grids of several devices");
+  if (!made) return fail(Status::out_of_memory);
+  address = *made;
+  *reinterpret_cast<std::uint32_t*>(address) = 0;
+  return std::shared_ptr<const void>(
+      reinterpret_cast<const void*>(address),
+      [&memory](const void* at) { memory.release(reinterpret_cast<std::uint64_t>(at)); });
 }
 
 }  // namespace
@@ -48,10 +61,18 @@ Status launch_on_devices(std::span<const DeviceLaunch> launches, unsigned flags)
     auto prepared = prepare(launch);
     if (!prepared) return report(prepared);
     const bool another = devices.insert(prepared->stream->device().ordinal).second;
-    if (!another || !alike(launch, launches.front()) ||
+    if (!another) return Status::invalid_device;
+    if (!alike(launch, launches.front()) ||
         (!all.empty() && prepared->work.function->name != all.front().work.function->name))
       return Status::invalid_value;
     all.push_back(std::move(*prepared));
+  }
+  std::uint64_t address = 0;
+  const auto barrier = make_barrier(all.front().stream->device().ordinal, address);
+  if (!barrier) return report(barrier);
+  for (std::uint32_t rank = 0; rank < all.size(); ++rank) {
+    all[rank].work.grids = {address, rank, std::uint32_t(all.size())};
+    all[rank].work.of_grids = *barrier;
   }
   std::vector<Ticket> before, done;
   for (const Prepared& each : all)

@@ -32,7 +32,9 @@ struct KernelWork {
   machine::Dim3 grid, block, cluster;
   std::uint32_t dynamic_shared = 0;  // bytes
   bool cooperative = false;
-  bool programmatic = false;  // may start before the previous kernel has ended
+  machine::Grids grids;                  // of a launch on several devices
+  std::shared_ptr<const void> of_grids;  // keeps what they share
+  bool programmatic = false;             // may start before the previous kernel has ended
   std::vector<std::byte> parameters;
   int priority = 0;
   std::shared_ptr<UpdatableNode> updatable;    // if kernels may change the node

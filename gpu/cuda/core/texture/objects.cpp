@@ -151,7 +151,7 @@ Status apply(const abi::ResourceView& view, Image& image) {
 
 // --- descriptions ---
 
-Status check(const abi::TextureDescription& d, const Image& image) {
+Status check(const abi::TextureDescription& d, const Image& image, Filtering integers) {
   const auto in = [](int value, int most) { return value >= 0 && value <= most; };
   for (const int a : d.address)
     if (!in(a, 3)) return Status::invalid_value;
@@ -160,7 +160,7 @@ Status check(const abi::TextureDescription& d, const Image& image) {
   const texture::Format& f = image.format;
   const bool integer = f.kind != texture::Kind::floating, normalizable = integer && f.bits < 32;
   const bool as_float = d.read == 1;
-  if (d.filter == 1 && integer && !(as_float && normalizable))
+  if (integers == Filtering::as_floats && d.filter == 1 && integer && !(as_float && normalizable))
     return Status::invalid_filter_setting;
   return as_float && !normalizable ? Status::invalid_norm_setting : Status::success;
 }
@@ -199,14 +199,16 @@ void forget(ObjectHandle handle) {
 }  // namespace
 
 Status make_texture(ObjectHandle* place, const abi::Resource* resource,
-                    const abi::TextureDescription* description, const abi::ResourceView* view) {
+                    const abi::TextureDescription* description, const abi::ResourceView* view,
+                    Filtering integers) {
   if (!place || !resource) return Status::invalid_value;
   if (!description) return Status::invalid_handle;  // as on an H200
   auto image = image_of(*resource);
   if (!image) return image.error().status;
   if (view)
     if (Status status = apply(*view, *image); status != Status::success) return status;
-  if (Status status = check(*description, *image); status != Status::success) return status;
+  if (Status status = check(*description, *image, integers); status != Status::success)
+    return status;
   texture::Texture t{std::move(*image), sampler_of(*description)};
   texture::prepare(t);
   *place = Core::get().texture_objects.add(std::move(t));

@@ -9,8 +9,12 @@ namespace inflight::cuda {
 
 using ObjectHandle = unsigned long long;
 
+// What a linear filter may mix: the runtime refuses integers that are not read as floats, the
+// driver does not.
+enum class Filtering : std::uint8_t { as_floats, allowed };
 Status make_texture(ObjectHandle* place, const abi::Resource* resource,
-                    const abi::TextureDescription* description, const abi::ResourceView* view);
+                    const abi::TextureDescription* description, const abi::ResourceView* view,
+                    Filtering integers = Filtering::as_floats);
 Status destroy_texture(ObjectHandle handle);
 Status get_texture(ObjectHandle handle, abi::Resource* place);
 Status get_texture(ObjectHandle handle, abi::TextureDescription* place);
