@@ -30,6 +30,7 @@ struct Run {
   std::string replay;  // the options that reproduce this run
   pid_t process = 0;
   int status = 0;
+  int signal = 0;  // that ended it; 0: none
 };
 
 // Sets what differs between the runs of --seeds.
@@ -54,7 +55,7 @@ bool perform(std::vector<Run>& runs, std::size_t at_a_time) {
     const Children::Ended one = children.wait();
     --running;
     for (Run& each : runs)
-      if (each.process == one.process) each.status = one.status;
+      if (each.process == one.process) each.status = one.status, each.signal = one.signal;
   }
   return true;
 }
@@ -73,7 +74,7 @@ Collected collect(const std::vector<Run>& runs, check::Filter& filter) {
   for (const Run& run : runs) {
     check::Spooled spooled = check::read_spool(run.folders.paths());
     result.all.processes += spooled.processes;
-    result.all.unfinished += spooled.unfinished;
+    for (const check::Unfinished& each : spooled.unfinished) result.all.unfinished.push_back(each);
     result.all.launches += spooled.launches;
     result.all.lost += spooled.lost;
     for (std::string& each : spooled.problems) result.all.problems.push_back(std::move(each));
@@ -112,26 +113,70 @@ void report_losses(const Collected& found) {
                   counted(found.all.lost, "finding", "findings")));
 }
 
+// "signal 9 (SIGKILL)"
+std::string name_of_signal(int signal) {
+  const char* const name = sigabbrev_np(signal);
+  return name ? fmt::format("signal {} (SIG{})", signal, name) : fmt::format("signal {}", signal);
+}
+
+// The processes that did not come to the end of main, or of exit().
+struct EndedEarly {
+  int signal = 0;        // that ended the program
+  bool by_exit = false;  // the program itself ended by exit_group
+  std::size_t others = 0;
+  std::uint64_t running = 0;  // launches that had not ended
+
+  EndedEarly(const Collected& found, const std::vector<Run>& runs) {
+    for (const Run& each : runs)
+      if (signal == 0) signal = each.signal;
+    for (const check::Unfinished& each : found.all.unfinished) {
+      running += each.running;
+      const auto run = std::find_if(runs.begin(), runs.end(),
+                                    [&](const Run& one) { return one.process == each.process; });
+      if (run == runs.end())
+        ++others;
+      else
+        by_exit = by_exit || run->signal == 0;
+    }
+  }
+  bool any() const { return signal != 0 || by_exit || others != 0; }
+
+  void report() const {
+    if (signal != 0)
+      complain(fmt::format("{} ended the program. What it had not reached by then is not checked.",
+                           name_of_signal(signal)));
+    if (by_exit)
+      complain(
+          "the program ended by exit_group (_exit, or the end of a Go program), not by the end of "
+          "main: its exit functions did not run.");
+    if (others != 0)
+      complain(fmt::format("{} ended before main did: by a signal, or by exit_group (_exit).",
+                           counted(others, "process", "processes")));
+    if (running != 0)
+      complain(fmt::format("{} had not ended by then.", counted(running, "launch", "launches")));
+  }
+};
+
 void report_rest(const Collected& found, const check::Filter& filter, const std::vector<Run>& runs,
                  bool verbose) {
+  const EndedEarly early(found, runs);
   if (found.all.processes == 0) {
     if (found.complete()) complain("nothing was checked: no process of the program used CUDA.");
   } else {
-    std::string text = found.reported.empty() && !found.complete()
-                           ? std::string("nothing else found.")
-                           : check::summary(found.reported);
+    std::string text = !found.reported.empty() ? check::summary(found.reported)
+                       : !found.complete()     ? std::string("nothing else found.")
+                       : early.any()           ? std::string("no finding.")
+                                               : check::summary({});
     text.pop_back();
     const std::string processes = counted(found.all.processes, "process", "processes");
     if (!found.complete())
       complain(fmt::format("{}, in {}.", text, processes));
-    else if (found.all.unfinished == found.all.processes)
-      complain(fmt::format("{}, in {} that ended before main did; launches are not counted.", text,
-                           processes));
     else
       complain(fmt::format("{}, in {} of {}.", text,
                            counted(found.all.launches, "launch", "launches"), processes));
     for (const std::string& each : check::headlines(found.reported)) hint(each);
   }
+  early.report();
   if (found.suppressed) complain(fmt::format("{} suppressed.", found.suppressed));
   if (found.known) complain(fmt::format("{} known from the baseline.", found.known));
   for (std::size_t i = 1; i < runs.size(); ++i)
@@ -139,9 +184,6 @@ void report_rest(const Collected& found, const check::Filter& filter, const std:
       complain(
           fmt::format("with {} the program's exit status is {}.", runs[i].replay, runs[i].status));
   if (!verbose) return;
-  if (found.all.unfinished && found.all.unfinished != found.all.processes)
-    complain(fmt::format("{} ended before main did; their launches are not counted.",
-                         counted(found.all.unfinished, "process", "processes")));
   for (const check::Suppression* each : filter.unused())
     complain(fmt::format("the suppression '{}' ({}:{}) matched nothing.", each->name, each->file,
                          each->line));
@@ -197,7 +239,8 @@ int check_program(const Request& request, const std::vector<std::string>& words)
   for (const std::string& each : chosen.reports)
     if (const auto wrote = check::write_report(each, found.reported, source_folders); !wrote)
       complain(wrote.error() + "."), written = false;
-  if (check::mistakes(found.reported) && chosen.error_exitcode) return chosen.error_exitcode;
+  if (check::mistakes(found.reported, settings->strict) && chosen.error_exitcode)
+    return chosen.error_exitcode;
   const int status = status_of(runs);
   return status == ok && !written ? failed : status;
 }

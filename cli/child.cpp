@@ -88,7 +88,8 @@ Children::Ended Children::wait() {
       const auto found = std::find(running_.begin(), running_.end(), ended);
       if (found == running_.end()) continue;
       running_.erase(found);
-      return {ended, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status)};
+      if (WIFEXITED(status)) return {ended, WEXITSTATUS(status), 0};
+      return {ended, 128 + WTERMSIG(status), WTERMSIG(status)};
     }
     siginfo_t information{};
     const int signal = sigwaitinfo(&set, &information);

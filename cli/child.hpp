@@ -31,6 +31,7 @@ class Children {
   struct Ended {
     pid_t process = 0;
     int status = 0;  // the exit status as in a shell: 128 + the signal if a signal ended it
+    int signal = 0;  // 0: none did
   };
   // Waits until one of the children ends.
   Ended wait();

@@ -28,9 +28,8 @@ void list() {
                     fmt::format("{} KiB", each[shared_per_block_optin] >> 10),
                     each[threads_per_multiprocessor], fmt::format("{} MiB", each[l2_bytes] >> 20)));
   }
-  out(fmt::format(
-      "\nChoose with 'inflight run --device NAME' or INFLIGHT_DEVICE; {} by default.\n",
-      cuda::Settings{}.device));
+  out(fmt::format("\nChoose with 'inflight run --device NAME' or INFLIGHT_DEVICE; {} by default.\n",
+                  cuda::Settings{}.device));
 }
 
 // Prints a resource specification file (CMake manual, "ctest(1)"). It has as many devices as the

@@ -69,7 +69,8 @@ std::string out_of_reach(const ProgramFile& program) {
            "redirect its CUDA calls to the software GPU: link it without -static.";
   }
   if (program.raised) {
-    return "the program is set-user-ID, set-group-ID or has capabilities of its own, so the dynamic "
+    return "the program is set-user-ID, set-group-ID or has capabilities of its own, so the "
+           "dynamic "
            "loader ignores the environment, and neither it nor its children reach the software "
            "GPU: have it start 'inflight run PROGRAM' (as in 'sudo inflight run PROGRAM'), "
            "or run a copy without these rights.";

@@ -27,11 +27,11 @@ enum class Topic : std::uint32_t {
   collectives = 1u << 8,
   waits = 1u << 9,  // waited
   allocations = 1u << 10,
-  host = 1u << 11,       // stream_edge, host_accessed, host_touched
-  addresses = 1u << 12,  // without it, Access::addresses may be null
-  blocks = 1u << 13,     // block_begin, block_end, thread_exit
-  counts = 1u << 14,     // *_counted: sums, which cost a fraction of what events do
-  faults = 1u << 15,
+  host = 1u << 11,        // stream_edge, host_accessed, host_touched
+  addresses = 1u << 12,   // without it, Access::addresses may be null
+  blocks = 1u << 13,      // block_begin, block_end, thread_exit
+  counts = 1u << 14,      // *_counted: sums, which cost a fraction of what events do
+  faults = 1u << 15,      // faulted, call_failed
   multiplies = 1u << 16,  // multiply_*, register_touched
   undefined = 1u << 17,   // undefined_used, and Access::undefined
   hangs = 1u << 18,       // stuck, is_livelocked
@@ -80,6 +80,7 @@ constexpr bool has(Topic set, Topic topic) {
   X(StreamEdge, stream_edge, host)                     \
   X(HostAccess, host_accessed, host)                   \
   X(HostTouch, host_touched, host)                     \
+  X(CallFailed, call_failed, faults)                   \
   X(ProcessEnd, process_ended, host)                   \
   X(RunCount, run_counted, counts)                     \
   X(AccessCount, access_counted, counts)               \

@@ -227,7 +227,7 @@ void read_processes(const Folder& folder, Choices& choices) {
     ++files;
   }
   const Spooled read = read_spool({spool});
-  require(read.unfinished <= read.processes && read.processes <= files,
+  require(read.unfinished.size() <= read.processes && read.processes <= files,
           "no more processes are read than there are files");
   tally("findings of processes", static_cast<long>(read.findings.size()));
   use(folder, read.findings);

@@ -18,7 +18,7 @@ struct Session {
 
 // Options that turn on detectors beside those that are always on.
 struct CheckOptions {
-  bool leaks = false, advice = false;
+  bool leaks = false, advice = false, api_errors = false;
 };
 
 // Each detector has one file with one of these functions, which detectors.def lists. The function

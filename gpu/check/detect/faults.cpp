@@ -17,7 +17,7 @@ bool has_no_block(const Fault& fault, const Kernel* kernel) {
          fault.rank >= kernel->cluster.x * kernel->cluster.y * kernel->cluster.z;
 }
 
-std::optional<FindingKind> kind_of(const Fault& fault, const Kernel* kernel) {
+FindingKind kind_of(const Fault& fault, const Kernel* kernel) {
   switch (fault.kind) {
     case Fault::Kind::outside:
       return fault.access && fault.nearest.step == Allocation::Step::released
@@ -33,10 +33,11 @@ std::optional<FindingKind> kind_of(const Fault& fault, const Kernel* kernel) {
       return FindingKind::barrier_misuse;
     case Fault::Kind::tensor_map:
       return FindingKind::tensor_map;
+    case Fault::Kind::unsupported:
     case Fault::Kind::other:
       break;
   }
-  return {};
+  return FindingKind::launch_failed;
 }
 
 std::string_view name(Space space) {
@@ -124,6 +125,8 @@ std::string sentence_of(const Fault& f) {
     return fmt::format("{} {}, which was released before", the_access(f),
                        inside(f) ? fmt::format("lies in {}", name(f.nearest)) : distance(f));
   if (sized && past(f)) return fmt::format("{} {}", the_access(f), distance(f));
+  if (f.kind == Fault::Kind::other || f.kind == Fault::Kind::unsupported)
+    return fmt::format("{}: {}", f.name, f.sentence);
   return std::string(f.sentence);
 }
 
@@ -156,6 +159,9 @@ std::string remedy_past(const Fault& f, const Kernel* kernel) {
 }
 
 std::string remedy_of(const Fault& f, FindingKind kind, const Kernel* kernel) {
+  if (f.kind == Fault::Kind::unsupported)
+    return "'inflight ptx' lists all that a program's kernels need and this software GPU does not "
+           "support";
   switch (kind) {
     case FindingKind::misaligned:
       if (f.alignment == 0) return "align the address as stated above";
@@ -200,6 +206,7 @@ std::string rule_of(const Fault& f, FindingKind kind, std::string_view instructi
     return "CUDA C++ Programming Guide, Distributed Shared Memory: a block must exist while its "
            "shared memory is accessed";
   if (kind == FindingKind::tensor_map) return "PTX ISA, Tensors: Tensor-map";
+  if (kind == FindingKind::launch_failed) return {};
   if (kind == FindingKind::barrier_misuse) return fmt::format("PTX ISA, {}", instruction);
   return fmt::format("PTX ISA, {}: an access outside of the state space's memory is undefined",
                      instruction);
@@ -212,20 +219,19 @@ class Faults : public Listener {
 
   void faulted(const Fault& fault) override {
     Places& places = session_.places;
-    const auto kind = kind_of(fault, places.kernel(fault.who.launch));
-    if (!kind) return;
+    const FindingKind kind = kind_of(fault, places.kernel(fault.who.launch));
     if (fault.ends) session_.findings.explain(fault.who.launch);
-    session_.findings.add({*kind, places.of(fault.who)}, [&] {
+    session_.findings.add({kind, places.of(fault.who)}, [&] {
       Finding finding;
-      finding.kind = *kind;
+      finding.kind = kind;
       finding.sentence = sentence_of(fault);
       finding.here = places.party(fault.who, what_it_does(fault));
       if (fault.access) {
         finding.bytes = places.bytes(fault.who, fault.space, fault.address, fault.bytes);
         add_heap(finding, fault.nearest);
       }
-      finding.remedy = remedy_of(fault, *kind, places.kernel(fault.who.launch));
-      finding.rule = rule_of(fault, *kind, finding.here.place.instruction);
+      finding.remedy = remedy_of(fault, kind, places.kernel(fault.who.launch));
+      finding.rule = rule_of(fault, kind, finding.here.place.instruction);
       return finding;
     });
   }

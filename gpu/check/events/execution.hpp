@@ -90,10 +90,12 @@ struct Fault {
     peer,           // shared memory of a cluster block that has ended or does not exist
     barrier,        // invalid use of a barrier, mbarrier or collective
     tensor_map,     // an invalid tensor map, or a copy that its map does not allow
+    unsupported,    // an instruction or a function that this machine cannot execute
     other,          // a trap, a failed assertion, a call to an address without a function...
   };
   Who who;
   Kind kind = Kind::other;
+  std::string_view name;      // of the fault: "assertion failed"
   std::string_view sentence;  // what is wrong
   bool ends = true;           // false: the kernel goes on
   // The broken rule, if it is one of tensor copies.

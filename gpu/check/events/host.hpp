@@ -71,6 +71,25 @@ struct HostTouch {
   std::string_view place;  // for example "host code in main (a.out)"
 };
 
+// A launch was refused or did not run to its end, other work of a stream failed, or a call of the
+// API returned an error. Faults and hangs that detectors have explained are not among them.
+struct CallFailed {
+  enum class What : std::uint8_t {
+    launch,  // a kernel was not launched
+    work,    // a kernel, or other work of a stream, ended by an error
+    input,   // a call refused what a kernel would have used: a tensor map
+    call,    // any other call
+  };
+  What what = What::call;
+  std::string_view call;      // the entry point; empty: the program is in none
+  std::string_view caller;    // "main (a.out)": the host's function that called it; empty: unknown
+  std::string_view kernel;    // name in the PTX; empty: unknown or none
+  std::string_view sentence;  // what is wrong, then further lines
+  int code = 0;               // what the call returned, or will return
+  std::uint64_t launch = 0;   // its number, once it has begun
+  bool deadlock = false;      // which often follows from another mistake of the launch
+};
+
 // The program ends. Reported once, after every other event.
 struct ProcessEnd {};
 

@@ -11,19 +11,22 @@
 namespace inflight::check {
 
 enum class Severity : std::uint8_t { error, warning, advice };
+// When findings of a kind change the exit status.
+enum class Counts : std::uint8_t { always, strict, never };
 
 enum class FindingKind : std::uint8_t {
-#define X(name, id, severity, meaning) name,
+#define X(name, id, severity, counts, meaning) name,
 #include "gpu/check/finding/kinds.def"
 #undef X
 };
 struct KindFacts {
   std::string_view id;  // "read-before-wait"
   Severity severity;
+  Counts counts;
   std::string_view meaning;
 };
 inline constexpr KindFacts kind_facts[] = {
-#define X(name, id, severity, meaning) {id, Severity::severity, meaning},
+#define X(name, id, severity, counts, meaning) {id, Severity::severity, Counts::counts, meaning},
 #include "gpu/check/finding/kinds.def"
 #undef X
 };
@@ -42,7 +45,7 @@ struct CodeLine {
 struct CodePlace {
   std::string kernel;    // readable name; empty: the host
   std::string mangled;   // as in PTX
-  std::string function;  // mangled name from PTX, if it is not the kernel
+  std::string function;  // mangled name from PTX, if it is not the kernel; of a call: the caller
   std::string file;      // from -lineinfo, else empty
   std::uint32_t line = 0, column = 0;
   std::vector<CodeLine> inlined_at;  // inlined calls, innermost first
@@ -116,12 +119,13 @@ struct Finding {
   Party here;
   std::vector<Party> there;  // the other side or sides
   std::optional<Bytes> bytes;
-  std::vector<Party> in_flight;  // copies in flight at that moment, oldest first
-  std::string remedy;            // how to fix it
-  std::string rule;              // "PTX ISA, cp.async.wait_group"
-  std::vector<Step> moment;      // oldest first
-  std::uint64_t count = 1;       // occurrences of the same mistake at the same places
-  std::string replay;            // options that reproduce it; empty: any
+  std::vector<Party> in_flight;      // copies in flight at that moment, oldest first
+  std::vector<std::string> details;  // more of the sentence, such as where threads were
+  std::string remedy;                // how to fix it
+  std::string rule;                  // "PTX ISA, cp.async.wait_group"
+  std::vector<Step> moment;          // oldest first
+  std::uint64_t count = 1;           // occurrences of the same mistake at the same places
+  std::string replay;                // options that reproduce it; empty: any
 };
 
 // 16 hexadecimal digits that identify a mistake by kind, kernel, source lines and instructions.

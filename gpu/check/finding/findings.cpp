@@ -33,6 +33,14 @@ std::size_t Findings::count() const {
   return found_.size();
 }
 
+bool Findings::concern(std::uint64_t launch) const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(found_.begin(), found_.end(), [&](const auto& each) {
+    const auto& threads = each.second.here.threads;
+    return threads && threads->launch == launch;
+  });
+}
+
 void Findings::explain(std::uint64_t launch) {
   const std::lock_guard lock(mutex_);
   explained_.insert(launch);

@@ -50,8 +50,9 @@ class Findings {
     const std::unique_lock lock(ending_);
     end();
   }
-  std::vector<Finding> all() const;  // in the order found, with their counts
-  std::size_t count() const;         // number of different findings
+  std::vector<Finding> all() const;          // in the order found, with their counts
+  std::size_t count() const;                 // number of different findings
+  bool concern(std::uint64_t launch) const;  // one is by threads of this launch
 
   // Records that a finding explains why this launch ended, so that no other report is needed.
   void explain(std::uint64_t launch);

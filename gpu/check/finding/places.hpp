@@ -27,6 +27,8 @@ class Places {
   // an instruction is slow.
   PlaceId of(const Who& who);
   PlaceId of_host(std::string_view call);
+  // A host call with the kernel that it is about.
+  PlaceId of_call(CodePlace place) { return intern(std::move(place)); }
   // One id for all places on the same source line, in the same kernel and function.
   PlaceId line_of(PlaceId id) const;
   const CodePlace& at(PlaceId id) const;  // valid for the lifetime of this object

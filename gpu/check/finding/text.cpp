@@ -15,11 +15,19 @@ namespace {
 
 std::string triple(const Extents& e) { return fmt::format("({},{},{})", e.x, e.y, e.z); }
 
+// A call of the host's about a kernel.
+bool is_launch(const CodePlace& place) {
+  return !place.kernel.empty() && place.file.empty() && place.ptx_line == 0 &&
+         !place.instruction.empty();
+}
+
 // The kernel and function of a place, to append to it.
 std::string inside(const CodePlace& place) {
   if (place.kernel.empty()) return {};
-  std::string text = fmt::format(" in kernel {}", printable(place.kernel));
-  if (!place.function.empty()) text += fmt::format(", function {}", readable(place.function));
+  std::string text =
+      fmt::format(" {} kernel {}", is_launch(place) ? "of" : "in", printable(place.kernel));
+  if (!place.function.empty() && !is_launch(place))
+    text += fmt::format(", function {}", readable(place.function));
   return text;
 }
 
@@ -47,6 +55,12 @@ std::string times(std::uint64_t count) {
   return fmt::format("seen {} time{}", count, count == 1 ? "" : "s");
 }
 
+// The level, unless it is an error, as most kinds are.
+std::string_view level(Severity severity) {
+  static constexpr std::string_view words[] = {"", "warning: ", "advice: "};
+  return words[static_cast<unsigned>(severity)];
+}
+
 constexpr std::size_t most_calls = 3;  // inlined calls that are listed
 
 class Writer {
@@ -57,7 +71,8 @@ class Writer {
     static constexpr std::string_view codes[] = {"1;31", "1;33", "1;36"};
     const KindFacts& facts = facts_of(f.kind);
     text += painted(codes[static_cast<unsigned>(facts.severity)], facts.id);
-    text += fmt::format(": {}{}\n", before, painted("1", printable(f.sentence)));
+    text += fmt::format(": {}{}{}\n", level(facts.severity), before,
+                        painted("1", printable(f.sentence)));
   }
   void party(const Party& p) {
     text += fmt::format("  {}\n    at {}{}\n", printable(p.did), to_text(p.place), inside(p.place));
@@ -97,7 +112,7 @@ class Writer {
 
 std::string to_text(const CodePlace& place) {
   const std::string instruction = printable(place.instruction);
-  if (place.kernel.empty()) return instruction;
+  if (place.kernel.empty() || is_launch(place)) return instruction;
   if (place.file.empty()) {
     if (!place.ptx_line) return "the end of a thread";
     const std::string module = place.module.empty() ? "" : " of " + name_of(place.module);
@@ -152,6 +167,7 @@ std::string to_text(const Finding& f, const TextStyle& style) {
   out.heading(f);
   out.party(f.here);
   for (const Party& p : f.there) out.party(p);
+  for (const std::string& each : f.details) out.text += fmt::format("  {}\n", printable(each));
   if (f.bytes) out.text += fmt::format("  {}\n", to_text(*f.bytes));
   if (!f.in_flight.empty()) {
     out.text += "  in flight then, oldest first:\n";
@@ -177,11 +193,11 @@ std::string headline(const Finding& f) {
   const CodeLine own = own_line(place);
   // The outermost call tells apart the uses of one wrapper.
   std::vector<CodeLine> call;
-  if (!place.inlined_at.empty() && place.inlined_at.back() != own)
-    call = {place.inlined_at.back()};
+  if (!place.inlined_at.empty() && place.inlined_at.back() != own) call = {place.inlined_at.back()};
   place.file = own.file, place.line = own.line, place.column = own.column;
   place.inlined_at = std::move(call);
-  return fmt::format("{} at {}, {}", facts_of(f.kind).id, to_text(place), times(f.count));
+  return fmt::format("{} at {}{}, {}", facts_of(f.kind).id, to_text(place),
+                     is_launch(place) ? inside(place) : std::string(), times(f.count));
 }
 
 }  // namespace inflight::check

@@ -128,7 +128,8 @@ tl::expected<Finding, std::string> finding_of(const json& j) {
   reader.need(j, "there", f.there), reader.need(j, "count", f.count);
   reader.may(j, "in_flight", f.in_flight), reader.may(j, "bytes", f.bytes);
   reader.may(j, "remedy", f.remedy), reader.may(j, "rule", f.rule);
-  reader.may(j, "replay", f.replay), reader.may(j, "moment", f.moment);
+  reader.may(j, "details", f.details), reader.may(j, "replay", f.replay),
+      reader.may(j, "moment", f.moment);
   if (!problem.empty()) return tl::unexpected("a finding's " + problem);
   return f;
 }

@@ -124,6 +124,7 @@ class Page {
                          facts_of(f.kind).id, escaped(f.sentence));
     if (!f.remedy.empty())
       text_ += fmt::format("<p class=\"fix\"><b>Fix:</b> {}</p>\n", escaped(f.remedy));
+    for (const std::string& each : f.details) text_ += fmt::format("<p>{}</p>\n", escaped(each));
     if (f.bytes) text_ += fmt::format("<p>{}</p>\n", escaped(to_text(*f.bytes)));
     text_ += "<div class=\"sides\">\n";
     side(f.here, f);

@@ -86,6 +86,7 @@ json to_json(const Finding& f) {
       {"count", f.count},       {"fingerprint", fingerprint(f)},
       {"text", to_text(f)}};
   if (f.bytes) j["bytes"] = of(*f.bytes);
+  if (!f.details.empty()) j["details"] = f.details;
   if (!f.remedy.empty()) j["remedy"] = f.remedy;
   if (!f.rule.empty()) j["rule"] = f.rule;
   if (!f.replay.empty()) j["replay"] = f.replay;

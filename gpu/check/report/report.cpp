@@ -90,10 +90,11 @@ std::vector<Finding> merged(std::vector<Finding> findings) {
   return result;
 }
 
-std::size_t mistakes(const std::vector<Finding>& findings) {
-  return static_cast<std::size_t>(std::count_if(
-      findings.begin(), findings.end(),
-      [](const Finding& f) { return facts_of(f.kind).severity != Severity::advice; }));
+std::size_t mistakes(const std::vector<Finding>& findings, bool strict) {
+  const Counts last = strict ? Counts::strict : Counts::always;
+  return static_cast<std::size_t>(
+      std::count_if(findings.begin(), findings.end(),
+                    [&](const Finding& f) { return facts_of(f.kind).counts <= last; }));
 }
 
 std::string summary(const std::vector<Finding>& findings) {

@@ -13,8 +13,8 @@ namespace inflight::check {
 // line, kind and fingerprint, and does not depend on the input order.
 std::vector<Finding> merged(std::vector<Finding> findings);
 
-// The number of findings that affect the exit status: all except advice.
-std::size_t mistakes(const std::vector<Finding>& findings);
+// The number of findings that affect the exit status (kinds.def); `strict`: with --strict.
+std::size_t mistakes(const std::vector<Finding>& findings, bool strict = false);
 
 // "3 findings, 2 of them similar to others, seen 64 times."; "nothing found."
 std::string summary(const std::vector<Finding>& findings);

@@ -112,6 +112,7 @@ class SarifWriter {
     for (const Party& each : f.there)
       text += fmt::format(" The other side: {} at [{}]({}).", escaped(each.did),
                           escaped(to_text(each.place)), ++id);
+    for (const std::string& each : f.details) text += fmt::format(" {}.", escaped(each));
     if (f.bytes) text += fmt::format(" It is about {}.", escaped(to_text(*f.bytes)));
     if (!f.remedy.empty()) text += fmt::format(" Fix: {}.", escaped(f.remedy));
     if (!f.rule.empty()) text += fmt::format(" Rule: {}.", escaped(f.rule));

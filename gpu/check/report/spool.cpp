@@ -1,6 +1,7 @@
 // A file is named PROCESS-RANDOM.NUMBER.findings; a process has several if a disk became full. Each
-// line is JSON. The first, of constant size, is {"found": N}: the number of findings so far, in a
-// file or not. The others are findings with their number in the process, and at the end
+// line is JSON. The first, of constant size, is {"found": N, "begun": N, "ended": N}: the numbers
+// of findings so far, in a file or not, and of launches. The others are findings with their number
+// in the process, and at the end
 // {"launches": N, "counts": [...]}.
 #include "gpu/check/report/spool.hpp"
 
@@ -48,7 +49,9 @@ std::uint64_t number_of(const json& of, const char* name) {
 
 bool exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
-std::string head_of(std::uint64_t found) { return fmt::format("{{\"found\":{:12}}}\n", found); }
+std::string head_of(std::uint64_t found, std::uint64_t begun, std::uint64_t ended) {
+  return fmt::format("{{\"found\":{:12},\"begun\":{:12},\"ended\":{:12}}}\n", found, begun, ended);
+}
 
 std::string line_of(const Finding& finding, std::uint64_t number) {
   json j = to_json(finding);
@@ -60,7 +63,7 @@ std::string line_of(const Finding& finding, std::uint64_t number) {
 struct Process {
   bool begun = false;  // some file has its first line
   bool finished = false;
-  std::uint64_t launches = 0, found = 0;
+  std::uint64_t launches = 0, found = 0, begun_launches = 0, ended_launches = 0;
   std::map<std::uint64_t, Finding> findings;  // by number
   std::vector<std::uint64_t> counts;
 };
@@ -68,6 +71,8 @@ struct Process {
 void read_line(const json& j, Process& process) {
   if (j.contains("found")) process.begun = true;
   process.found = std::max(process.found, number_of(j, "found"));
+  process.begun_launches = std::max(process.begun_launches, number_of(j, "begun"));
+  process.ended_launches = std::max(process.ended_launches, number_of(j, "ended"));
   if (auto finding = finding_of(j)) {
     process.findings.insert_or_assign(number_of(j, number_name), std::move(*finding));
   } else if (const auto counts = j.find("counts"); counts != j.end() && counts->is_array()) {
@@ -141,7 +146,7 @@ void Spool::begin_process() {
   name_ = fmt::format("{}-{}", process_, random_name());
   paths_.clear();
   file_ = {};
-  found_ = 0;
+  found_ = launches_ = ended_ = 0;
   all_kept_ = true;
   marked_ = false;
 }
@@ -152,7 +157,7 @@ bool Spool::begin_file(const std::string& folder, const std::string& line) {
   const std::string path = fmt::format("{}/{}.{}{}", folder, name_, files_++, ending);
   const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) return false;
-  const std::string text = head_of(found_) + line;
+  const std::string text = head_of(found_, launches_, ended_) + line;
   // The reader may be another user.
   if (host::write_all(fd, text, 0) != 0 || fchmod(fd, 0644) != 0) {
     const bool stays = !open() && !marked_ && ftruncate(fd, 0) == 0;
@@ -178,7 +183,7 @@ int Spool::descriptor() {
 
 bool Spool::write_head() {
   const int fd = descriptor();
-  return fd >= 0 && host::write_all(fd, head_of(found_), 0) == 0;
+  return fd >= 0 && host::write_all(fd, head_of(found_, launches_, ended_), 0) == 0;
 }
 
 // Adds a line to the current file, or nothing.
@@ -200,7 +205,15 @@ bool Spool::keep(const std::string& line) {
                      [&](const std::string& each) { return begin_file(each, line); });
 }
 
+void Spool::count(std::uint64_t launches, std::uint64_t ended) {
+  const std::lock_guard lock(mutex_);
+  if (process_ != getpid()) return;
+  launches_ = std::max(launches_, launches), ended_ = std::max(ended_, ended);
+  write_head();
+}
+
 bool Spool::add(const Finding& finding) {
+  const std::lock_guard lock(mutex_);
   begin_process();
   const bool kept = keep(line_of(finding, found_++));
   all_kept_ = all_kept_ && kept;
@@ -209,6 +222,7 @@ bool Spool::add(const Finding& finding) {
 }
 
 bool Spool::conclude(std::uint64_t launches, const std::vector<Finding>& findings) {
+  const std::lock_guard lock(mutex_);
   if (!all_kept_ || !std::all_of(paths_.begin(), paths_.end(), exists)) {
     all_kept_ = true;
     for (std::size_t i = 0; i < findings.size(); ++i)
@@ -238,8 +252,11 @@ Spooled read_spool(const std::vector<std::string>& folders) {
       continue;
     }
     ++all.processes;
-    all.unfinished += !process.finished;
-    all.launches += process.launches;
+    if (!process.finished)
+      all.unfinished.push_back(
+          {std::atoi(name.c_str()),
+           process.begun_launches - std::min(process.begun_launches, process.ended_launches)});
+    all.launches += process.finished ? process.launches : process.begun_launches;
     all.lost += process.found - std::min<std::uint64_t>(process.found, process.findings.size());
     for (auto& [number, finding] : process.findings) {
       if (number < process.counts.size()) finding.count = process.counts[number];

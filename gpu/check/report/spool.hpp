@@ -3,6 +3,7 @@
 // process is killed, a disk is full, or the program closes descriptors and removes files.
 #pragma once
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -13,7 +14,7 @@
 
 namespace inflight::check {
 
-// What one process keeps. A forked child has files of its own.
+// What one process keeps. A forked child has files of its own. Threads may use it together.
 class Spool {
  public:
   // `folders`: in the order in which they are tried.
@@ -22,6 +23,8 @@ class Spool {
   bool open() const { return !paths_.empty(); }
   // Returns false if the finding could not be kept.
   bool add(const Finding& finding);
+  // How many launches have begun and ended so far, for the case that the process is killed.
+  void count(std::uint64_t launches, std::uint64_t ended);
   // Call it last. `findings`: all, in the order in which they were added, with their counts. Those
   // that could not be kept before, or were in a file that is gone, are written again. Returns false
   // if something could not be kept.
@@ -43,14 +46,21 @@ class Spool {
   host::OwnDescriptor file_;
   std::int64_t end_ = 0;     // of the current file's last line
   std::uint64_t found_ = 0;  // findings so far
+  std::uint64_t launches_ = 0, ended_ = 0;
+  std::mutex mutex_;
   bool all_kept_ = true;
   bool marked_ = false;  // there is an empty file
 };
 
+// A process that did not call conclude(): it was killed, or ended without its exit functions.
+struct Unfinished {
+  int process = 0;
+  std::uint64_t running = 0;  // launches that had not ended
+};
 struct Spooled {
   std::size_t processes = 0;
-  std::size_t unfinished = 0;         // processes that did not call conclude()
-  std::uint64_t launches = 0;         // launches of the other processes
+  std::vector<Unfinished> unfinished;
+  std::uint64_t launches = 0;
   std::uint64_t lost = 0;             // findings that could not be kept
   std::vector<std::string> problems;  // sentences without an end: what could not be read
   std::vector<Finding> findings;

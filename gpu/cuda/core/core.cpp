@@ -18,6 +18,7 @@
 #include "gpu/cuda/core/memory/pool.hpp"
 #include "gpu/cuda/core/profiles.hpp"
 #include "gpu/cuda/core/registry.hpp"
+#include "gpu/cuda/core/report/call.hpp"
 #include "gpu/cuda/core/report/checking.hpp"
 #include "gpu/cuda/core/report/guard.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
@@ -138,9 +139,13 @@ bool Device::wait_until(std::chrono::steady_clock::time_point deadline) const {
   return true;
 }
 
-void Device::kill(Status status, std::string_view text, Printed printed) {
+void Device::kill(Status status, std::string_view text, Printed printed,
+                  const FailedKernel& kernel) {
   Status alive = Status::success;
   fault_.compare_exchange_strong(alive, status);
+  // A launch that the program's end has stopped is none that failed.
+  if (printed == Printed::not_yet && !cancel && report_failed_work(status, text, kernel))
+    printed = Printed::already;
   if (!text.empty() && printed == Printed::already) write_log(text);
   if (!text.empty() && printed == Printed::not_yet) report(text);
   report_observed();
@@ -353,7 +358,10 @@ Result<std::shared_ptr<Stream>> stream_of(const void* handle, bool per_thread) {
     return context && context->green ? context->green->null_stream : current_device().legacy();
   }
   auto stream = Core::get().streams.find(handle);
-  if (!stream) return fail(Status::invalid_handle);
+  if (!stream) {
+    Call::because(fmt::format("{} is no stream, or one that was destroyed", handle));
+    return fail(Status::invalid_handle);
+  }
   if (stream->context && stream->context->destroyed) return fail(Status::context_is_destroyed);
   return stream;
 }

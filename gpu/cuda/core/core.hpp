@@ -11,6 +11,7 @@
 #include "gpu/cuda/core/context.hpp"
 #include "gpu/cuda/core/function.hpp"
 #include "gpu/cuda/core/handles.hpp"
+#include "gpu/cuda/core/report/call.hpp"
 #include "gpu/cuda/core/report/printf_fifo.hpp"
 #include "gpu/cuda/core/report/status.hpp"
 #include "gpu/cuda/core/settings.hpp"
@@ -67,7 +68,8 @@ class Device {
   // A fault kills the context: every later call returns its code until reset(). `printed`: whether
   // the text is already on standard error.
   enum class Printed : std::uint8_t { not_yet, already };
-  void kill(Status status, std::string_view text, Printed printed = Printed::not_yet);
+  void kill(Status status, std::string_view text, Printed printed = Printed::not_yet,
+            const FailedKernel& kernel = {});
   Status fault() const { return fault_.load(std::memory_order_acquire); }
   // Waits until every stream is done or the deadline passes; false if some were not.
   bool wait_until(std::chrono::steady_clock::time_point deadline) const;

@@ -18,6 +18,7 @@ struct CheckSettings {
   bool on = false;                        // INFLIGHT_CHECK: 0 or 1
   bool leaks = false;                     // INFLIGHT_LEAK_CHECK: 0 or 1
   bool advice = false;                    // INFLIGHT_ADVICE: 0 or 1
+  bool api_errors = false;                // INFLIGHT_API_ERRORS: 0 or 1
   std::vector<std::string> reports;       // INFLIGHT_REPORT: files
   int error_exitcode = 86;                // INFLIGHT_ERROR_EXITCODE: 0 to 255; 0: the program's own
   std::vector<std::string> suppressions;  // INFLIGHT_SUPPRESSIONS: files
@@ -55,7 +56,10 @@ struct Settings {
   unsigned workers = 0;
   bool progress = false;  // INFLIGHT_PROGRESS: 0 or 1
   // INFLIGHT_STRICT: 0 or 1; 1 rejects the launch of a kernel that has an unsupported instruction.
+  // `inflight check` then counts warnings too.
   bool strict = false;
+  // INFLIGHT_LOG: a file that lists the calls that failed; empty: none.
+  std::string log;
   CheckSettings check;
 };
 

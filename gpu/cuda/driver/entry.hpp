@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "gpu/cuda/core/core.hpp"
-#include "gpu/cuda/core/report/guard.hpp"
+#include "gpu/cuda/core/report/call.hpp"
 #include "gpu/cuda/core/store.hpp"
 
 namespace inflight::cuda::driver {
@@ -27,10 +27,10 @@ Status begin(Needs);
 // Runs an entry point's body. `call` is its name. No exception leaves.
 template <class Body>
 int enter(Needs needs, const char* call, Body&& body) {
-  return code_of(guarded(call, [&]() -> Status {
+  return called(call, code_of, [&]() -> Status {
     Status status = begin(needs);
     return status == Status::success ? body() : status;
-  }));
+  });
 }
 
 // Runs the body in the current context, or, if there is none, in the context that `home` returns
@@ -53,7 +53,7 @@ Status in_context(Home&& home, Body&& body) {
 // An entry point that names an object. Without a current context it runs in the object's context.
 template <class Home, class Body>
 int enter_at(const char* call, Home&& home, Body&& body) {
-  return code_of(guarded(call, [&] { return in_context(home, body); }));
+  return called(call, code_of, [&] { return in_context(home, body); });
 }
 
 inline void* pointer(DevicePointer address) { return reinterpret_cast<void*>(address); }

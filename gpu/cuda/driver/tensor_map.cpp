@@ -19,6 +19,8 @@ constexpr int first_with_tensor_maps = 90, first_with_packed_types = 100;  // sm
 int architecture() { return current_device().profile.architecture.number; }
 
 Status refuse(std::string_view call, std::string_view sentence, Status status) {
+  Call::hold();
+  Call::refuses_input();
   report(fmt::format("{}: {}", call, sentence));
   return status;
 }
@@ -114,8 +116,7 @@ INFLIGHT_CU(cuTensorMapEncodeIm2colWide,
                               "im2col::w and im2col::w::128 are not supported by the software GPU",
                               Status::not_supported);
               const async::EncodeError error = async::encode_im2col_wide();
-              report(error.sentence());
-              return Status(error.code);
+              return refuse("cuTensorMapEncodeIm2colWide", error);
             })
 
 INFLIGHT_CU(cuTensorMapReplaceAddress, (void* map, void* global_address),

@@ -4,6 +4,7 @@
 #include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/memory/transfer.hpp"
+#include "gpu/cuda/core/report/call.hpp"
 #include "gpu/cuda/core/report/guard.hpp"
 #include "gpu/cuda/core/report/status.hpp"
 #include "gpu/cuda/core/stream/work.hpp"
@@ -47,18 +48,18 @@ Status as_status(const Result<T>& result) {
 // A call that needs a working context.
 template <class Body>
 int entry(Body body, const char* call = __builtin_FUNCTION()) {
-  return record(guarded(call, [&]() -> Status {
+  return called(call, record, [&]() -> Status {
     Status status = usable();
     return status == Status::success ? as_status(body()) : status;
-  }));
+  });
 }
 // A call that does not need one: queries of devices, handles and errors.
 template <class Body>
 int query(Body body, const char* call = __builtin_FUNCTION()) {
-  return record(guarded(call, [&]() -> Status {
+  return called(call, record, [&]() -> Status {
     Status status = callable();
     return status == Status::success ? as_status(body()) : status;
-  }));
+  });
 }
 // A call on a stream: body(Stream&).
 template <class Body>

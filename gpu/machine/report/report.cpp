@@ -17,28 +17,6 @@ namespace {
 
 constexpr std::size_t most_lines = 24;  // of waits, in one report
 
-std::string_view headline(FaultKind kind) {
-  static constexpr std::string_view words[] = {"no fault",
-                                               "not supported",
-                                               "invalid launch",
-                                               "invalid cluster",
-                                               "too many resources",
-                                               "cooperative launch too large",
-                                               "illegal memory access",
-                                               "misaligned address",
-                                               "invalid address space",
-                                               "invalid program counter",
-                                               "illegal instruction",
-                                               "stack overflow",
-                                               "assertion failed",
-                                               "trap",
-                                               "launch failure",
-                                               "deadlock",
-                                               "timeout",
-                                               "interrupted"};
-  return words[static_cast<unsigned>(kind)];
-}
-
 // --- places in the source -----------------------------------------------------------------------
 
 // "file.cu:12:7, in f() inlined at file.cu:30:3", without the middle of a long chain. Empty without
@@ -161,6 +139,28 @@ std::string to_text(const WaitingThreads& group) {
 }
 
 }  // namespace
+
+std::string_view headline(FaultKind kind) {
+  static constexpr std::string_view words[] = {"no fault",
+                                               "not supported",
+                                               "invalid launch",
+                                               "invalid cluster",
+                                               "too many resources",
+                                               "cooperative launch too large",
+                                               "illegal memory access",
+                                               "misaligned address",
+                                               "invalid address space",
+                                               "invalid program counter",
+                                               "illegal instruction",
+                                               "stack overflow",
+                                               "assertion failed",
+                                               "trap",
+                                               "launch failure",
+                                               "deadlock",
+                                               "timeout",
+                                               "interrupted"};
+  return words[static_cast<unsigned>(kind)];
+}
 
 std::string to_text(const Place& place) {
   if (!place.module) return "an instruction";

@@ -13,6 +13,9 @@
 
 namespace inflight::machine {
 
+// "assertion failed"
+std::string_view headline(FaultKind kind);
+
 // A fault and the threads that it stopped.
 struct Fault {
   FaultKind kind = FaultKind::none;

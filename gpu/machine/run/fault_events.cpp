@@ -2,6 +2,7 @@
 #include "gpu/machine/instruction/instruction.hpp"
 #include "gpu/machine/instruction/observed_access.hpp"
 #include "gpu/machine/link/allocation_events.hpp"
+#include "gpu/machine/report/report.hpp"
 #include "gpu/machine/run/access.hpp"
 #include "gpu/machine/run/cluster.hpp"
 #include "gpu/machine/run/observation.hpp"
@@ -33,6 +34,8 @@ Kind kind_of(const Warp& w, const Op* op, FaultKind kind, const FaultDetail& abo
     case FaultKind::illegal_instruction:
       if (about.tensor_map) return Kind::tensor_map;
       return about.access ? Kind::outside : kind_by_family(w, op);
+    case FaultKind::refused:
+      return Kind::unsupported;
     default:
       return Kind::other;
   }
@@ -67,6 +70,7 @@ void Observation::faulted(const Warp& w, const Op* op, FaultKind kind, std::uint
   check::Fault event;
   event.who = who(w, mask, op);
   event.kind = kind_of(w, op, kind, about);
+  event.name = headline(kind);
   event.sentence = sentence;
   event.rule = about.rule;
   event.ends = about.ends;

@@ -20,7 +20,7 @@ grep -q '^inflight: 1 finding, seen 64 times, in 2 launches of 2 processes' <<<"
 expect "CTest, a test at a time" 8 '1 - mistake \(Failed\)' env INFLIGHT_CHECK=1 "$inflight" run ctest --test-dir "$work"
 grep -q '^50% tests passed' <<<"$output" || fail "the other test fails too: $output"
 
-expect "abort" 86 'seen 1 time, in 1 process that ended before main did; launches are not counted' \
+expect "abort" 86 '^inflight: signal 6 \(SIGABRT\) ended the program\.' \
   "$inflight" check --report "$work/abort.json" "$program" arrive abort
 grep -q barrier-misuse "$work/abort.json" || fail "abort() lost the finding"
 expect "one of two processes" 86 '^inflight: 1 process ended before main did' \
@@ -28,8 +28,8 @@ expect "one of two processes" 86 '^inflight: 1 process ended before main did' \
 expect "killed" 86 'seen 1 time' "$inflight" check --report "$work/kill.json" "$program" arrive kill
 grep -q barrier-misuse "$work/kill.json" || fail "SIGKILL lost the finding"
 expect "_exit" 86 'seen 1 time' "$inflight" check "$program" arrive _exit
-expect "a signal without a mistake" 134 '^inflight: nothing found' "$inflight" check "$program" right abort
-expect "killed without a mistake" 137 '^inflight: nothing found, in 1 process that ended before main did' "$inflight" check "$program" right kill
+expect "a signal without a mistake" 134 '^inflight: no finding, in 1 launch of 1 process\.$' "$inflight" check "$program" right abort
+expect "killed without a mistake" 137 '^inflight: signal 9 \(SIGKILL\) ended the program' "$inflight" check "$program" right kill
 
 # A signal to the command reaches the program. The report is still written.
 for signal in TERM INT; do

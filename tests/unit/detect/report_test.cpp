@@ -50,6 +50,8 @@ TEST(Summary, CountsFindingsAndMistakes) {
   advice.kind = FindingKind::bank_conflict, leak.kind = FindingKind::leak;
   EXPECT_EQ(mistakes({advice}), 0u);
   EXPECT_EQ(mistakes({advice, leak, full_finding()}), 2u);
+  for (const KindFacts& each : kind_facts)
+    EXPECT_EQ(each.severity == Severity::advice, each.counts == Counts::never) << each.id;
 }
 
 TEST(Summary, HasALineForEachThatIsLikeNoneBefore) {

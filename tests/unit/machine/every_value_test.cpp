@@ -240,6 +240,7 @@ TEST_F(EveryValue, IsEmittedByARealInstruction) {
                    "complete_tx::bytes [%r1], [%d0, {%r7, %r7}], [%r2];"),
             FaultKind::illegal_instruction);
   EXPECT_EQ(launch({}, "trap;"), FaultKind::trap);
+  EXPECT_EQ(launch({}, "frobnicate.u32 %r3;"), FaultKind::refused);
   EXPECT_EQ(launch({}, "LOOP: bra LOOP;"), FaultKind::deadlock);
   // On a busy machine, a short time may be over before the kernel begins.
   for (options.timeout = std::chrono::milliseconds(20);

@@ -13,7 +13,7 @@ class FaultLog : public check::Listener {
   void kernel_begin(const check::KernelBegin& event) override { kernel_ = event.kernel; }
   void faulted(const check::Fault& f) override {
     static constexpr std::string_view kinds[] = {"outside", "misaligned", "address space", "peer",
-                                                 "barrier", "tensor map", "other"};
+                                                 "barrier", "tensor map", "unsupported",   "other"};
     static constexpr std::string_view spaces[] = {"global", "shared", "local", "constant", "param"};
     line = fmt::format("{} {:x} {}", kernel_->describe(*kernel_, f.who.instruction).text,
                        f.who.mask, kinds[static_cast<int>(f.kind)]);

@@ -1,6 +1,8 @@
 // Allocation and release of device, managed and pinned memory.
 #include "gpu/cuda/core/memory/allocation.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "gpu/cuda/core/core.hpp"
@@ -11,8 +13,10 @@
 #include "gpu/cuda/core/memory/host_memory.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
 #include "gpu/cuda/core/profiles.hpp"
+#include "gpu/cuda/core/report/call.hpp"
 #include "gpu/cuda/core/settings.hpp"
 #include "gpu/cuda/core/sharing/mappings.hpp"
+#include "gpu/machine/memory/ranges.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -27,7 +31,11 @@ Status allocate(void** place, std::size_t bytes, AllocationKind kind) {
   if (!place) return Status::invalid_value;
   const int device = current_device().ordinal;
   auto address = Core::get().allocate(device, bytes, kind);
-  if (!address) return Status::out_of_memory;
+  if (!address) {
+    Call::because(fmt::format("an allocation of {} bytes, with {} bytes left", bytes,
+                              memory_state(device).free));
+    return Status::out_of_memory;
+  }
   *place = pointer_to(*address);
   return Status::success;
 }
@@ -42,6 +50,15 @@ Status allocate_pitched(abi::PitchedPointer& box, std::size_t depth) {
   // An H200 allocates the wrapped product: 0 bytes are invalid, and others are mostly too many.
   if (wrapped) return bytes ? Status::out_of_memory : Status::invalid_value;
   return allocate(&box.pointer, bytes, AllocationKind::device);
+}
+
+std::string refusal_to_free(const void* pointer) {
+  const auto near = Core::get().memory.nearest(address_of(pointer));
+  if (near && !near->live && near->base == address_of(pointer))
+    return fmt::format("the {} bytes at {} have been freed before", near->size, pointer);
+  if (near && near->live && machine::range_of(*near).contains(address_of(pointer)))
+    return fmt::format("{} is not where an allocation begins that this call may free", pointer);
+  return fmt::format("{} is in no allocation of a device", pointer);
 }
 
 // cudaMemoryType of an allocation.
@@ -91,7 +108,10 @@ Status free_memory(void* pointer) {
     return memory->end() ? Status::success : Status::invalid_value;
   }
   auto allocation = Core::get().memory.find(address);
-  if (!allocation || !claim_free(address)) return Status::invalid_value;
+  if (!allocation || !claim_free(address)) {
+    Call::because(refusal_to_free(pointer));
+    return Status::invalid_value;
+  }
   // Queued work may still use the memory. CUDA waits for that work too, unless the memory is of a
   // pool: then the program must know that the work is done.
   if (pool_of(address)) {
@@ -119,7 +139,10 @@ Status free_pinned(void* pointer) {
   if (Status status = allowed_in_capture(); status != Status::success) return status;
   if (!pointer) return Status::success;
   auto block = host_block(pointer);
-  if (!block) return Status::invalid_value;
+  if (!block) {
+    Call::because(fmt::format("{} is no pinned memory of this API", pointer));
+    return Status::invalid_value;
+  }
   wait_for_users(block->base, block->device);
   return free_host(pointer);
 }

@@ -13,6 +13,7 @@
 #include "gpu/cuda/core/memory/pool.hpp"
 #include "gpu/cuda/core/memory/reserved.hpp"
 #include "gpu/cuda/core/memory/synchronous.hpp"
+#include "gpu/cuda/core/report/call.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/sharing/before_launch.hpp"
 #include "gpu/cuda/core/stream/work.hpp"
@@ -30,17 +31,44 @@ bool is_multicast(const void* pointer) {
   return Core::get().memory.multicasts().contains(address_of(pointer));
 }
 
+// Why a side of a transfer cannot be used, for the report of the call.
+Status refuse_side(const void* pointer, const ByteBox& box, bool written) {
+  const std::string side =
+      fmt::format("{} ({})", written ? "the destination" : "the source", pointer);
+  const auto range = box.at(address_of(pointer));
+  const auto why = [&]() -> std::string {
+    if (!pointer)
+      return fmt::format("{} is a null pointer", written ? "the destination" : "the source");
+    if (!range) return fmt::format("{} and the size pass the end of the address space", side);
+    if (is_multicast(pointer))
+      return fmt::format("{} is an address of a multicast object, which this call cannot {}", side,
+                         written ? "write to" : "read");
+    const auto allocation = Core::get().memory.find(range->base());
+    if (!allocation)
+      return fmt::format(
+          "{} is in no allocation of a device: {}", side,
+          is_unmapped(range->base()) ? "nothing is there" : "it is the host's memory");
+    return fmt::format(
+        "{} has {} bytes up to the end of its allocation of {} bytes at {:#x}, but {} are to be {}",
+        side, machine::range_of(*allocation).end() - range->base(), allocation->size,
+        allocation->base, range->bytes(), written ? "written" : "read");
+  };
+  Call::because(why());
+  return Status::invalid_value;
+}
+
 // Checks that one side of a transfer lies in one allocation, or in plain host memory if allowed. A
 // multicast object can only be written to.
 Status check_side(const void* pointer, const ByteBox& box, bool must_be_ours, bool written) {
   const auto range = box.at(address_of(pointer));
-  if (!pointer || !range) return Status::invalid_value;
-  if (is_multicast(pointer))
-    return written && !multicast_places(*range).empty() ? Status::success : Status::invalid_value;
-  const auto allocation = Core::get().memory.find(range->base());
-  if (!allocation)
-    return must_be_ours || is_unmapped(range->base()) ? Status::invalid_value : Status::success;
-  return machine::range_of(*allocation).contains(*range) ? Status::success : Status::invalid_value;
+  const auto good = [&] {
+    if (!pointer || !range) return false;
+    if (is_multicast(pointer)) return written && !multicast_places(*range).empty();
+    const auto allocation = Core::get().memory.find(range->base());
+    return allocation ? machine::range_of(*allocation).contains(*range)
+                      : !must_be_ours && !is_unmapped(range->base());
+  };
+  return good() ? Status::success : refuse_side(pointer, box, written);
 }
 
 bool may_access(const Device& device, const void* side) {
@@ -175,10 +203,16 @@ Result<Copy> copy_of(const abi::Copy3D* box) {
 }
 
 Status check(const Copy& copy) {
-  if (copy.direction > Direction::by_address) return Status::invalid_direction;
+  if (copy.direction > Direction::by_address) {
+    Call::because("the direction is no cudaMemcpyKind");
+    return Status::invalid_direction;
+  }
   const bool rows = copy.height > 1 || copy.depth > 1;
-  if (rows && (copy.to_pitch < copy.width || copy.from_pitch < copy.width))
+  if (rows && (copy.to_pitch < copy.width || copy.from_pitch < copy.width)) {
+    Call::because(fmt::format("rows of {} bytes do not fit into a pitch of {} bytes", copy.width,
+                              std::min(copy.to_pitch, copy.from_pitch)));
     return Status::invalid_pitch;
+  }
   if (copy.empty()) return Status::success;
   if (copy.depth > 1 && (copy.to_rows < copy.height || copy.from_rows < copy.height))
     return Status::invalid_value;

@@ -54,6 +54,30 @@ void name_memory(check::Bytes& bytes) {
     bytes.variable = std::move(of->name), bytes.offset = of->offset;
 }
 
+// Keeps the spool's count of launches.
+class CountedChecker : public check::Checker {
+ public:
+  CountedChecker(check::Spool* spool, const check::CheckOptions& options,
+                 check::Findings::OnNew on_new, const std::vector<std::string>& source_folders)
+      : Checker(options, std::move(on_new), name_memory, source_folders), spool_(spool) {}
+  void kernel_begin(const check::KernelBegin& event) override {
+    Checker::kernel_begin(event);
+    count();
+  }
+  void kernel_end(const check::KernelEnd& event) override {
+    Checker::kernel_end(event);
+    ended_.fetch_add(1, std::memory_order_relaxed);
+    count();
+  }
+
+ private:
+  void count() {
+    if (spool_) spool_->count(launches(), ended_.load(std::memory_order_relaxed));
+  }
+  check::Spool* const spool_;
+  std::atomic<std::uint64_t> ended_{0};
+};
+
 class Checking {
  public:
   explicit Checking(const CheckSettings& chosen)
@@ -63,9 +87,8 @@ class Checking {
         filter_(whole_filter_),
         spool_(chosen.spool.empty() ? nullptr : new check::Spool(check::paths_in(chosen.spool))),
         checker_(
-            {chosen.leaks, chosen.advice},
-            [this](const check::Finding& finding) { found(finding); }, name_memory,
-            source_folders_) {
+            spool_.get(), {chosen.leaks, chosen.advice, chosen.api_errors},
+            [this](const check::Finding& finding) { found(finding); }, source_folders_) {
     style_.colours = on_terminal();
     if (spool_ && !spool_->open()) report_once(not_kept, not_kept);
   }
@@ -87,7 +110,8 @@ class Checking {
     for (const std::string& path : chosen_.reports)
       if (const auto wrote = check::write_report(path, reported, source_folders_); !wrote)
         report(wrote.error() + "."), fail_at_end();
-    if (check::mistakes(reported) && chosen_.error_exitcode) end_status = chosen_.error_exitcode;
+    if (check::mistakes(reported, settings().strict) && chosen_.error_exitcode)
+      end_status = chosen_.error_exitcode;
   }
 
  private:
@@ -109,7 +133,7 @@ class Checking {
   check::TextStyle style_;
   check::Alike alike_;
   std::unique_ptr<check::Spool> spool_;
-  check::Checker checker_;
+  CountedChecker checker_;
 };
 
 Checking* instance() {

@@ -9,7 +9,9 @@
 #include <string>
 #include <utility>
 
+#include "gpu/cuda/core/report/call.hpp"
 #include "gpu/cuda/core/report/guard.hpp"
+#include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/report/status.hpp"
 #include "gpu/host/of_this_thread.hpp"
 
@@ -45,7 +47,8 @@ void begin_launch_statement() {
 }
 
 void note_refusal(std::string_view sentence) {
-  if (!in_statement) return;
+  Call::because(sentence);
+  if (!in_statement || observes(check::Topic::faults)) return;
   of_thread().refusal = sentence;
   refused = true;
 }

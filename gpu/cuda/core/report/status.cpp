@@ -8,6 +8,7 @@
 #include <set>
 
 #include "gpu/check/printable.hpp"
+#include "gpu/cuda/core/report/call.hpp"
 #include "gpu/cuda/core/report/logs.hpp"
 
 namespace inflight::cuda {
@@ -58,6 +59,7 @@ void write_log(std::string_view sentence) {
 }
 
 void report(std::string_view sentence) {
+  if (Call::keep(sentence)) return;
   write_log(sentence);
   std::string line = "inflight: " + check::printable_message(sentence);
   if (line.back() != '\n') line += '\n';
@@ -69,7 +71,7 @@ void report_once(std::string_view key, std::string_view sentence) {
   static auto& said = *new std::set<std::string, std::less<>>;
   {
     std::lock_guard lock(mutex);
-    if (!said.emplace(key).second) return;
+    if (!said.emplace(key).second) return Call::because(sentence);
   }
   report(sentence);
 }

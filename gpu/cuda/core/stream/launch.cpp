@@ -13,6 +13,7 @@
 #include "gpu/cuda/core/kernels.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/profiles.hpp"
+#include "gpu/cuda/core/report/call.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/report/refusals.hpp"
 #include "gpu/cuda/core/settings.hpp"
@@ -159,7 +160,8 @@ Status check_launch(const KernelWork& work, Device& device) {
   const machine::Outcome prepared =
       machine::prepare_in_time(launch, observer(), settings().timeout);
   if (!prepared.ok()) {
-    device.kill(status_of(prepared.kind), prepared.report);
+    device.kill(status_of(prepared.kind), prepared.report, Device::Printed::not_yet,
+                {work.function->name});
     return status_of(prepared.kind);
   }
   warn_of_registers(work, *launch.kernel, device);
@@ -208,6 +210,7 @@ Result<KernelWork> kernel_work(Device& device, const void* function, const machi
                                void* const* extra, std::size_t dynamic_shared) {
   auto found = function_of(function);
   if (!found) return tl::unexpected(found.error());
+  Call::is_about((*found)->name);
   auto kernel = (*found)->on(device.ordinal);
   if (!kernel) return tl::unexpected(kernel.error());
   if (dynamic_shared > UINT32_MAX) return fail(Status::invalid_value);
@@ -316,10 +319,8 @@ Status launch_recording_begin(Stream& stream, KernelWork work, Event& event) {
   return Status::success;
 }
 
-}  // namespace
-
-Status launch(Stream& stream, const abi::LaunchConfig& config, const void* function,
-              void* const* arguments, void* const* extra) {
+Status launch_now(Stream& stream, const abi::LaunchConfig& config, const void* function,
+                  void* const* arguments, void* const* extra) {
   const bool captured = capturing(stream);
   LaunchOptions options;
   for (unsigned i = 0; i < config.attribute_count; ++i)
@@ -344,6 +345,20 @@ Status launch(Stream& stream, const abi::LaunchConfig& config, const void* funct
     if (const auto recorded = capture_record(stream, *options.event, options.event_edge))
       return *recorded;
   return record_event(stream, options.event, 0);
+}
+
+}  // namespace
+
+Status launch(Stream& stream, const abi::LaunchConfig& config, const void* function,
+              void* const* arguments, void* const* extra) {
+  Call::hold();
+  const Status status = launch_now(stream, config, function, arguments, extra);
+  if (status != Status::success) {
+    const abi::Dim3 &g = config.grid, &b = config.block;
+    Call::with(fmt::format("grid {}x{}x{}, block {}x{}x{}, {} bytes of dynamic shared memory", g.x,
+                           g.y, g.z, b.x, b.y, b.z, config.dynamic_shared));
+  }
+  return status;
 }
 
 }  // namespace inflight::cuda

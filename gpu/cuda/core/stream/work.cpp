@@ -133,7 +133,8 @@ void KernelRun::conclude(machine::Outcome&& outcome) const {
     device_.kill(status_of(outcome.kind), outcome.report,
                  checking_explains(outcome.launch ? outcome.launch : launch_.id)
                      ? Device::Printed::already
-                     : Device::Printed::not_yet);
+                     : Device::Printed::not_yet,
+                 {work_.function->name, launch_.id, outcome.kind == machine::FaultKind::deadlock});
   else if (!outcome.report.empty())  // the launch was cancelled
     report(outcome.report);
   if (outcome.kind == machine::FaultKind::interrupted) machine::interrupt::die_if_due();
@@ -143,7 +144,9 @@ void run_kernel(const KernelWork& work, Stream& stream) {
   Device& device = Core::get().device(work.device);
   if (device.fault() != Status::success) return;
   auto kernel = linked_kernel(work);
-  if (!kernel) return device.kill(kernel.error().status, kernel.error().message);
+  if (!kernel)
+    return device.kill(kernel.error().status, kernel.error().message, Device::Printed::not_yet,
+                       {work.function->name});
   call_launch_hook();
   KernelRun(work, std::move(*kernel), stream).run();
 }

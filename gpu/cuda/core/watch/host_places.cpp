@@ -1,16 +1,20 @@
 // Finds objects in the loader's list and functions in their files' symbol tables.
 #include "gpu/cuda/core/watch/host_places.hpp"
 
+#include <execinfo.h>
 #include <fmt/format.h>
 #include <link.h>
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <mutex>
 #include <optional>
 #include <string_view>
 
 #include "gpu/check/names.hpp"
+#include "gpu/cuda/core/watch/host_caller.hpp"
 #include "gpu/cuda/core/watch/objects.hpp"
 #include "gpu/cuda/image/elf_tables.hpp"
 #include "gpu/host/input_file.hpp"
@@ -113,6 +117,7 @@ const HostPlaces::Place& HostPlaces::at(std::uint64_t code) {
   place.system = std::ranges::any_of(system_libraries,
                                      [&](std::string_view each) { return name.starts_with(each); });
   const std::string function = function_in(*object, code - object->base);
+  place.file = name, place.function = function;
   place.text = function.empty()
                    ? fmt::format("host code at {}+0x{:x}", name, code - object->base)
                    : fmt::format("host code in {} ({})", check::readable(function), name);
@@ -128,6 +133,31 @@ const std::string* HostPlaces::of(const Touch& touch) {
     if (const Place& caller = at(address); !caller.system) place = &caller;
   }
   return place->own ? nullptr : &place->text;
+}
+
+std::string HostPlaces::caller(std::span<void* const> stack, std::string_view kernel) {
+  for (void* const each : stack) {
+    const Place& place = at(reinterpret_cast<std::uint64_t>(each) - 1);  // in the call itself
+    if (place.own || place.system || place.file.empty()) continue;
+    const std::string_view function = place.function;
+    const std::string name = check::readable(function);
+    const bool of_nvcc = function.find("__device_stub__") != function.npos ||
+                         name.starts_with("cudaError cuda") ||  // the headers' templates
+                         name.starts_with("__cuda") ||
+                         (!kernel.empty() && function == kernel);
+    if (of_nvcc) continue;
+    return name.empty() ? place.file : fmt::format("{} ({})", name, place.file);
+  }
+  return {};
+}
+
+std::string host_caller(std::string_view kernel) {
+  std::array<void*, 48> stack{};
+  const int depth = backtrace(stack.data(), static_cast<int>(stack.size()));
+  static std::mutex& mutex = *new std::mutex;
+  static HostPlaces& places = *new HostPlaces;
+  const std::lock_guard lock(mutex);
+  return places.caller({stack.data(), static_cast<std::size_t>(depth)}, kernel);
 }
 
 }  // namespace inflight::cuda::watch
