@@ -9,6 +9,7 @@
 #include "gpu/check/names.hpp"
 #include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/profiles.hpp"
+#include "gpu/cuda/core/replacement.hpp"
 #include "gpu/cuda/image/device_runtime.hpp"
 #include "gpu/ptx/parse.hpp"
 
@@ -159,7 +160,9 @@ Result<ParsedUnits> parse_all(const std::vector<Unit>& units, Architecture archi
         return fail(good.error());
     auto parsed = parse_cache().get(text->text, text->name.empty() ? module : text->name);
     if (!parsed) return fail(parsed.error());
-    result.modules.push_back(std::move(*parsed));
+    auto used = with_replacements(std::move(*parsed));
+    if (!used) return fail(used.error());
+    result.modules.push_back(std::move(*used));
   }
   if (result.modules.empty()) return fail(first);
   if (auto added = add_device_runtime(result.modules); !added) return fail(added.error());

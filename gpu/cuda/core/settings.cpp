@@ -5,6 +5,7 @@
 #include <bit>
 #include <charconv>
 #include <cstdlib>
+#include <filesystem>
 #include <string_view>
 #include <system_error>
 
@@ -111,6 +112,19 @@ const char* read_memory(std::string_view text, Settings& settings) {
   return nullptr;
 }
 
+const char* read_replacements(std::string_view text, Settings& settings) {
+  for (const std::string& each : check::paths_in(text)) {
+    const auto equals = each.find('=');
+    if (equals == each.npos || equals == 0 || equals + 1 == each.size())
+      return "KERNEL=FILE, with the kernel's name in PTX";
+    // A program may change its working folder before it loads the module.
+    std::error_code error;
+    const auto file = std::filesystem::absolute(each.substr(equals + 1), error);
+    settings.replacements.push_back({each.substr(0, equals), file.string()});
+  }
+  return nullptr;
+}
+
 constexpr unsigned most_workers = 1024;
 
 const char* read_workers(std::string_view text, Settings& settings) {
@@ -179,6 +193,7 @@ constexpr Variable variables[] = {
     {"INFLIGHT_PROGRESS", read_flag<&Settings::progress>},
     {"INFLIGHT_STRICT", read_flag<&Settings::strict>},
     {"INFLIGHT_LOG", read_path<&Settings::log>},
+    {"INFLIGHT_PTX", read_replacements},
     {"INFLIGHT_SLACK", read_slack},
     {"INFLIGHT_MEMORY", read_memory},
     {"INFLIGHT_CHECK", read_flag<&CheckSettings::on>},

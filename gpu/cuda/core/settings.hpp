@@ -13,6 +13,12 @@
 
 namespace inflight::cuda {
 
+// PTX in a file that is used in place of the program's module with this kernel.
+struct Replacement {
+  std::string kernel;  // its name in the PTX
+  std::string file;
+};
+
 // The checker's settings. Lists of files are separated by colons.
 struct CheckSettings {
   bool on = false;                        // INFLIGHT_CHECK: 0 or 1
@@ -60,6 +66,8 @@ struct Settings {
   bool strict = false;
   // INFLIGHT_LOG: a file that lists the calls that failed; empty: none.
   std::string log;
+  // INFLIGHT_PTX: KERNEL=FILE, several separated by colons.
+  std::vector<Replacement> replacements;
   CheckSettings check;
 };
 
