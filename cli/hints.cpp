@@ -53,9 +53,6 @@ constexpr Tool tools[] = {
     {"compute-sanitizer", checks},
     {"cuda-memcheck", checks},
     {"cuda-gdb", no_debugger},
-    {"nvidia-smi",
-     "'inflight devices' lists the devices; a program asks for them through NVML, as nvitop and "
-     "gpustat do."},
 };
 
 struct Source {

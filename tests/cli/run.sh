@@ -76,7 +76,7 @@ expect "a source" 126 "^ *./vec.cu is source code" "$inflight" run ./vec.cu
 expect "a script" 126 "^ *./script.py is a Python script: 'inflight run python3 ./script.py'" "$inflight" check ./script.py
 expect "PTX" 126 "'inflight ptx ./k.ptx' shows" "$inflight" run ./k.ptx
 cd - >/dev/null || exit
-for pair in nsys:--stats ncu:--stats nvprof:--stats cuda-gdb:printf compute-sanitizer:'inflight check' nvidia-smi:'inflight devices'; do
+for pair in nsys:--stats ncu:--stats nvprof:--stats cuda-gdb:printf compute-sanitizer:'inflight check'; do
   expect "what serves instead of ${pair%%:*}" 127 "${pair#*:}" env PATH=/nowhere "$inflight" run "${pair%%:*}" ./vec
 done
 ln -s "$work/program" "$work/nsys"
