@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <functional>
 
 namespace inflight::ptx {
 
@@ -83,7 +84,9 @@ bool Lexer::string(std::string_view& text) {
 bool Lexer::fail_at(const char* where, std::string message) {
   if (failed()) return false;
   message_ = std::move(message);
-  where_ = where;
+  // The names of a range's variables are not in the text.
+  const bool inside = !std::less<>()(where, begin_) && !std::less<>()(end_, where);
+  where_ = inside ? where : p_;
   return false;
 }
 

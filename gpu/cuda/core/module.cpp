@@ -126,7 +126,8 @@ bool assembles_for(const Architecture& target, const Architecture& device) {
 
 // Refuses PTX text that a driver cannot assemble for the device: of a newer version, or for another
 // chip. Fatbins may hold such PTX beside machine code.
-Result<void> check_text(const std::string& text, Architecture device, const std::string& name) {
+Result<void> check_text(const std::string& text, Architecture device, const std::string& module) {
+  const std::string name = module.empty() ? "the program's PTX" : module;
   if (const int version = version_of(text); version > newest_version())
     return fail(
         Status::unsupported_ptx_version,

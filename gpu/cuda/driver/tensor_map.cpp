@@ -21,7 +21,8 @@ int architecture() { return current_device().profile.architecture.number; }
 Status refuse(std::string_view call, std::string_view sentence, Status status) {
   Call::hold();
   Call::refuses_input();
-  report(fmt::format("{}: {}", call, sentence));
+  report(sentence.starts_with(call) ? std::string(sentence)
+                                    : fmt::format("{}: {}", call, sentence));
   return status;
 }
 Status refuse(std::string_view call, const async::EncodeError& error) {

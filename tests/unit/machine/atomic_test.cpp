@@ -292,7 +292,8 @@ TEST_F(Atomics, EndTheKernelPastLocalMemory) {
 }
 
 TEST_F(Atomics, RefuseByName) {
-  for (const char* text : {"red.global.add.f16 [%rd0], %rs0;", "red.global.mul.u32 [%rd0], 1;",
+  EXPECT_NE(why_not_loaded(entry(0, ".reg .b64 %rd<2>; red.global.mul.u32 [%rd0], 1; ret;")), "");
+  for (const char* text : {"red.global.add.f16 [%rd0], %rs0;",
                            "fence.proxy.tensormap::generic.acquire.gpu [%rd0], 64;"}) {
     const Program* program =
         link(entry(0, std::string(".reg .b64 %rd<2>; .reg .b16 %rs<2>;\n") + text + "\nret;"));

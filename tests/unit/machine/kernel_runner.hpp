@@ -21,6 +21,14 @@ class KernelRunner : public testing::Test {
   Options options;
   Limits limits;
 
+  // Why a driver does not load the module; empty if it does. `text` as in link().
+  static std::string why_not_loaded(const std::string& text) {
+    const auto module = ptx::parse(std::make_shared<const std::string>(
+                                       ".version 8.7\n.target sm_90a\n.address_size 64\n" + text),
+                                   "test");
+    return module ? std::string() : module.error().message;
+  }
+
   // Links a module. `text` follows the directives at its start.
   const Program* link(const std::string& text, const std::string& target = "sm_90a") {
     const std::string head = ".version 8.7\n.target " + target + "\n.address_size 64\n";

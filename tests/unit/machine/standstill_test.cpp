@@ -89,7 +89,8 @@ TEST(PollingPatience, EndsAfterTurnsAndNotAfterTime) {
 TEST(PollingPatience, WaitsForTheEndOfTurnsThatHadBegun) {
   std::array<std::uint64_t, 3> turns{0, 7, 4};  // the second worker is in a turn
   PollingPatience patience;
-  for (std::uint64_t turn = 0; turn <= PollingPatience::long_enough; ++turn) patience.turn(1, turn * 1ms);
+  for (std::uint64_t turn = 0; turn <= PollingPatience::long_enough; ++turn)
+    patience.turn(1, turn * 1ms);
   EXPECT_FALSE(patience.over(turns));
   EXPECT_EQ(patience.idle(), PollingPatience::long_enough * 1ms);
   turns[2] = 5;

@@ -148,7 +148,8 @@ TEST(TensorStore, ChunksMayEndInTheirOwnPadding) {
   PtxRunner r({kernel_k(store, shared)});
   EXPECT_TRUE(run(r, row_of(r.make<char>(33), 33)).ok());
   auto host = std::make_unique<HostMemory>();  // pinned memory owns its last page
-  ASSERT_TRUE(r.memory.adopt(0, host->begin(), 33, AllocationKind::host, {}, {.padding = room - 33}));
+  ASSERT_TRUE(
+      r.memory.adopt(0, host->begin(), 33, AllocationKind::host, {}, {.padding = room - 33}));
   const Outcome o = run(r, row_of(host->begin(), 33));
   EXPECT_TRUE(o.ok()) << o.report;
   EXPECT_TRUE(host->untouched_outside(48));

@@ -114,7 +114,8 @@ TEST(TensorMapReplace, WhatCannotBeIsAFaultWithItsReason) {
   };
   for (const Bad& c :
        {Bad{"tensormap.replace.tile.box_dim.global.b1024.b32 [%rd1], 1, 257;",
-            FaultKind::illegal_instruction, "the field cannot hold the value (value 257, ordinal 1)"},
+            FaultKind::illegal_instruction,
+            "the field cannot hold the value (value 257, ordinal 1)"},
         {"tensormap.replace.tile.global_dim.global.b1024.b32 [%rd1], 5, 1;",
          FaultKind::illegal_instruction, "ordinal"},
         {"st.global.u32 [%rd1+128], 77; tensormap.replace.tile.rank.global.b1024.b32 [%rd1+128], "

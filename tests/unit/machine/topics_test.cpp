@@ -137,7 +137,8 @@ void run_all(Counted& listener) {
 TEST(Topics, EachAloneIsToldAllOfItsOwnEventsAndNoOthers) {
   Counted everything(Topic::all);
   run_all(everything);
-  for (const char* const name : {"StreamEdge", "HostAccess", "HostTouch", "ProcessEnd", "CallFailed"})
+  for (const char* const name :
+       {"StreamEdge", "HostAccess", "HostTouch", "ProcessEnd", "CallFailed"})
     EXPECT_EQ(everything.told.erase(name), 0u) << name << ": only the host's calls have it";
   for (std::uint32_t i = 0; i < check::topic_count; ++i) {
     const auto topic = static_cast<Topic>(1u << i);

@@ -66,6 +66,16 @@ TEST(Variables, ARangeHasNeitherArraysNorInitialValues) {
   ASSERT_FALSE(twice);
   EXPECT_EQ(twice.error().line, 5u);
   EXPECT_FALSE(try_parse(with_header(".shared .u32 s<60000>, t<6000>;")));
+  // Errors at a name that is not in the text.
+  for (const char* text : {".visible .entry k(.param .u32 p<2>, .param .u32 p1) { ret; }",
+                           ".visible .entry k() { .reg .u32 s<3>; .shared .u32 s<3>; ret; }",
+                           ".visible .entry k() { .shared .u32 s<3>; .shared .u32 s<3>; ret; }",
+                           ".visible .entry k() { .extern .shared .u32 s<3>; ret; }",
+                           ".visible .entry k() { .shared .pred s<3>; ret; }",
+                           ".visible .entry k() { .param .pred s<3>; ret; }"}) {
+    const auto parsed = try_parse(with_header(text));
+    if (!parsed) EXPECT_LT(parsed.error().line, 20u) << text;
+  }
 }
 
 TEST(Variables, ScalarsArraysAndVectors) {

@@ -64,7 +64,10 @@ Call::~Call() {
   if (!outermost_) return;
   outermost = nullptr;
   if (!facts_) return;
-  for (const std::string& each : facts_->held) report(each);
+  guarded("the report of a call", [&] {
+    for (const std::string& each : facts_->held) report(each);
+    return Status::success;
+  });
   delete facts_;
 }
 
@@ -97,12 +100,10 @@ bool Call::keep(std::string_view sentence) {
 }
 
 void Call::returns(Status status, int code) {
-  if (!outermost_ || status == Status::not_ready || Core::ending() || !Core::existing()) return;
-  if (status == fault_now()) return;
-  const bool heard = observes(check::Topic::faults), logged = logs_calls();
-  if (!heard && !logged) return;
+  if (!outermost_ || status == Status::not_ready) return;
+  if (!observes(check::Topic::faults) && !logs_calls()) return;
   guarded("the report of a failed call", [&] {
-    fail(status, code);
+    if (!Core::ending() && Core::existing() && status != fault_now()) fail(status, code);
     return Status::success;
   });
 }
