@@ -511,11 +511,14 @@ TEST_F(LoadStore, EndsTheKernelForBadAccesses) {
 }
 
 TEST_F(LoadStore, NamesWhatItDoesNotSupport) {
-  for (const char* access : {"ld.const::7.u32 %r0, [%rd0];", "ld.global.relu.u32 %r0, [%rd0];"}) {
-    const std::string why = why_not_loaded(
-        entry(1, std::string(".reg .b64 %rd<2>; .reg .b32 %r<2>;\n") + access + "\n ret;"));
-    EXPECT_NE(why.find("ld."), std::string::npos) << access << ": " << why;
-  }
+  const auto kernel = [](const std::string& access) {
+    return entry(1, ".reg .b64 %rd<2>; .reg .b32 %r<2>;\n" + access + "\n ret;");
+  };
+  EXPECT_NE(why_not_loaded(kernel("ld.const::7.u32 %r0, [%rd0];")).find("ld.const::7.u32"),
+            std::string::npos);
+  const Outcome o = run(link(kernel("ld.global.relu.u32 %r0, [%rd0];")), {}, {0});
+  EXPECT_EQ(o.kind, FaultKind::refused);
+  EXPECT_NE(o.report.find("ld."), std::string::npos) << o.report;
 }
 
 }  // namespace

@@ -101,9 +101,9 @@ bool Call::keep(std::string_view sentence) {
 
 void Call::returns(Status status, int code) {
   if (!outermost_ || status == Status::not_ready) return;
-  if (!observes(check::Topic::faults) && !logs_calls()) return;
   guarded("the report of a failed call", [&] {
-    if (!Core::ending() && Core::existing() && status != fault_now()) fail(status, code);
+    const bool wanted = observes(check::Topic::faults) || logs_calls();
+    if (wanted && !Core::ending() && Core::existing() && status != fault_now()) fail(status, code);
     return Status::success;
   });
 }
