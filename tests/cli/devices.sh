@@ -4,6 +4,9 @@
 for device in h200 h100 a100 b200; do
   expect "$device is there" 0 "^$device +NVIDIA" "$inflight" devices
 done
+for device in t4:sm_75 a10:sm_86 l4:sm_89; do
+  expect "$device is there" 0 "^${device%:*} .*${device#*:} " "$inflight" devices
+done
 expect "h200 is what one gets" 0 'h200 by default' "$inflight" devices
 expect "its architecture" 0 '^h200 .*sm_90a ' "$inflight" devices
 expect "no argument is taken" 2 '^inflight: ' "$inflight" devices h200

@@ -13,7 +13,7 @@
 namespace inflight::cuda {
 namespace {
 
-constexpr std::size_t profile_count = 4;
+constexpr std::size_t profile_count = 7;
 
 struct Row {
   int number;
@@ -38,6 +38,9 @@ constexpr Profile table[profile_count] = {
     {"h100", "NVIDIA H100 80GB HBM3", {90, true, false}, 85'028'765'696, 1},
     {"h200", "NVIDIA H200", {90, true, false}, 150'109'880'320, 2},
     {"b200", "NVIDIA B200", {100, true, false}, 191'514'214'400, 3},
+    {"t4", "Tesla T4", {75, false, false}, 15'835'660'288, 4},
+    {"a10", "NVIDIA A10", {86, false, false}, 23'836'033'024, 5},
+    {"l4", "NVIDIA L4", {89, false, false}, 23'799'726'080, 6},
 };
 
 const Row* row_of(int number) {
