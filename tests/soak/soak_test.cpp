@@ -166,7 +166,8 @@ class Soak : public testing::Test {
     for (unsigned long i = 0; i < half && !HasFailure(); ++i) each(half + i);
     cuCtxSynchronize();
     const Taken end = taken();
-    constexpr std::size_t slack = 64 << 10, of_each = 8;  // bytes
+    // Tables that grow by doubling take a step now and then.
+    constexpr std::size_t slack = 192 << 10, of_each = 8;  // bytes
     EXPECT_LT(end.heap, middle.heap + slack + of_each * half)
         << "bytes each: " << double(end.heap - middle.heap) / double(half);
     EXPECT_LT(end.resident, middle.resident + (4 << 20) + of_each * half);
