@@ -92,6 +92,7 @@ std::byte* resolve_generic(Warp& w, std::uint64_t address, std::uint32_t size, b
 }
 
 bool read_generic(Warp& w, int lane, std::uint64_t address, void* out, std::uint32_t size) {
+  if (size == 0) return true;
   auto* to = static_cast<char*>(out);
   if (std::uint64_t offset = 0; local_place(w, address, size, offset)) {
     each_local_byte(w, lane, offset, size, [&](const char* p, std::uint32_t i) { to[i] = *p; });
