@@ -116,6 +116,13 @@ constexpr Special simple[] = {
      }},
     {"image_size", [](Choices&) { return std::uint64_t{std::strlen(module_text)}; }},
     {"function", [](Choices&) { return address_of(function); }},
+    // A driver calls whatever a host node's function is.
+    {"type_but_host",
+     [](Choices& choices) {
+       constexpr std::uint64_t host = 3, wait = 6;
+       const std::uint64_t type = choices.below(15);
+       return type == host ? wait : type;
+     }},
     {"destructor", [](Choices&) { return address_of(function); }},
     {"callback", [](Choices&) { return address_of(callback); }},
     {"log_callback", [](Choices&) { return address_of(log_callback); }},

@@ -67,7 +67,7 @@ constexpr Layout layouts[] = {
     {"any_values", 256, "0/4:12 16/8:ctx 24/4:planned 32/8:*values_waiting[] 40/4:n2"},
     {"any_loop", 256, "0/4:13 16/8:while_handle 24/4:n3 28/4:n4 32/8:+graph^ 40/8:ctx"},
     {"any_branch", 256, "0/4:13 16/8:if_handle 24/4:branch 28/4:n5 32/8:+graph^ 40/8:ctx"},
-    {"any_other", 256, "0/4:n15 16/8:any 24/8:any 32/8:0 40/8:0"},
+    {"any_other", 256, "0/4:type_but_host 16/8:any 24/8:any 32/8:0 40/8:0"},
     {"edge", 8, "0/1:n3 1/1:n3 2/1:n2"},
     {"instantiation", 32, "0/8:n32 8/8:stream"},
     {"update", 24, "0/4:0"},
