@@ -43,7 +43,7 @@ Status set_parameter(Handle function, int offset, const void* from, std::size_t 
     if (offset < 0 || !from || !place || place->end() > most_parameter_bytes)
       return Status::invalid_value;
     state.parameters.resize(std::max(state.parameters.size(), place->end()));
-    std::memcpy(state.parameters.data() + offset, from, bytes);
+    std::copy_n(static_cast<const std::byte*>(from), bytes, state.parameters.begin() + offset);
     return Status::success;
   });
 }

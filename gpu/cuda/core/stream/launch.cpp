@@ -184,7 +184,9 @@ Result<std::vector<std::byte>> pack(const machine::Kernel& kernel, const void* p
   // Fewer bytes than the kernel declares are enough: NCCL's kernels take 4 KiB, and launches pass
   // what they use.
   std::vector<std::byte> buffer(kernel.parameter_bytes);
-  if (packed) std::memcpy(buffer.data(), packed, std::min<std::uint64_t>(bytes, buffer.size()));
+  if (packed)
+    std::copy_n(static_cast<const std::byte*>(packed),
+                std::min<std::uint64_t>(bytes, buffer.size()), buffer.begin());
   return buffer;
 }
 
