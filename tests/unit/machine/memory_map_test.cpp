@@ -174,10 +174,9 @@ TEST(Memory, NearestIsNearby) {
 TEST(Memory, KnowsWhatIsTheHostS) {
   Memory m(1, 64 * MiB);
   const auto a = take(m, 256);
-  const int local = 0;
   alignas(4096) static char own[16384];
   const auto at = [](const void* place) { return reinterpret_cast<std::uint64_t>(place); };
-  EXPECT_EQ(m.host_place(at(&local)), "on the host's stack");
+  EXPECT_EQ(m.host_place(at(__builtin_frame_address(0))), "on the host's stack");
   EXPECT_EQ(m.host_place(at(own)), "in the code or data of unit_machine");
   EXPECT_EQ(m.host_place(a), "");
   EXPECT_EQ(m.host_place(a + 4096), "");
