@@ -54,6 +54,9 @@ constexpr Option program_options[] = {
      "the library with FFTW's interface that computes cuFFT transforms, or one for f64 and one for "
      "f32; the host's FFTW by default"},
     {"--workers", "INFLIGHT_WORKERS", "N", "host threads to run blocks on; all cores by default"},
+    {"--isa", "INFLIGHT_ISA", "baseline|avx2|avx512",
+     "the instruction set for loops over the lanes of a warp; the best of this processor by "
+     "default"},
 };
 
 constexpr bool many = true, path = true;

@@ -51,6 +51,16 @@ function(inflight_for_instruction_sets room)
   endforeach()
 endfunction()
 
+# inflight_tests_under_instruction_sets(ROOM): runs the component's unit tests with each instruction set, for
+# the others use only the best.
+function(inflight_tests_under_instruction_sets room)
+  foreach(isa ${INFLIGHT_SETS})
+    add_test(NAME ${room}.under_${isa} COMMAND ${PROJECT_SOURCE_DIR}/tests/unit/under.sh ${isa}
+                                               $<TARGET_FILE:unit_host> $<TARGET_FILE:unit_${room}>)
+    set_tests_properties(${room}.under_${isa} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
+  endforeach()
+endfunction()
+
 # inflight_knows_instruction_sets(FILE...): defines INFLIGHT_HAS_AVX512 and similar macros for files.
 function(inflight_knows_instruction_sets)
   foreach(isa ${INFLIGHT_SETS})

@@ -49,7 +49,10 @@ expect "such a program after two dashes" 0 '^INFLIGHT_DEVICE=a100$' \
   "$inflight" run --device a100 -- env --
 expect "a signal" 134 '' bash -c '"$0" run sh -c "kill -ABRT \$\$"; exit $?' "$inflight"
 
-for pair in '--device a100:INFLIGHT_DEVICE=a100' '--devices 3:INFLIGHT_DEVICES=3' '--driver 13.4:INFLIGHT_DRIVER=13.4' \
+isa=$("$inflight" run --isa none "$work/program" 2>&1 | sed -n "s/.*it takes \([a-z0-9]*\).*/\1/p")
+expect "an unknown instruction set" 2 '^inflight: --isa is .none., but it takes .*: this build contains' \
+  "$inflight" run --isa none "$work/program"
+for pair in "--isa $isa:INFLIGHT_ISA=$isa" '--device a100:INFLIGHT_DEVICE=a100' '--devices 3:INFLIGHT_DEVICES=3' '--driver 13.4:INFLIGHT_DRIVER=13.4' \
   '--async early:INFLIGHT_ASYNC=early' '--async=shuffled:7:INFLIGHT_ASYNC=shuffled:7' \
   '--timeout 2.5:INFLIGHT_TIMEOUT=2.5' '--workers 1:INFLIGHT_WORKERS=1' '--slack 512:INFLIGHT_SLACK=512' '--memory 16G:INFLIGHT_MEMORY=16G' '--turns random:9:INFLIGHT_TURNS=random:9' \
   '--stats:INFLIGHT_STATS=1' '--strict:INFLIGHT_STRICT=1' '--fidelity:INFLIGHT_FIDELITY=1' '--blas libblas.so:INFLIGHT_BLAS=libblas.so' '--fft libfftw3.so:INFLIGHT_FFT=libfftw3.so' \

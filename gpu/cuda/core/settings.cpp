@@ -12,6 +12,7 @@
 #include "gpu/check/report/report.hpp"
 #include "gpu/cuda/core/ctest.hpp"
 #include "gpu/cuda/core/report/status.hpp"
+#include "gpu/host/instruction_set.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -125,6 +126,14 @@ const char* read_replacements(std::string_view text, Settings& settings) {
   return nullptr;
 }
 
+// The machine reads the variable itself, for it has no settings.
+const char* read_instruction_set(std::string_view text, Settings&) {
+  if (host::usable_instruction_set(text)) return nullptr;
+  static const std::string allowed = host::usable_instruction_sets() +
+                                     ": this build contains and this processor supports no other";
+  return allowed.c_str();
+}
+
 constexpr unsigned most_workers = 1024;
 
 const char* read_workers(std::string_view text, Settings& settings) {
@@ -190,6 +199,7 @@ constexpr Variable variables[] = {
     {"INFLIGHT_BLAS", read_path<&Settings::blas>},
     {"INFLIGHT_FFT", read_path<&Settings::fft>},
     {"INFLIGHT_WORKERS", read_workers},
+    {"INFLIGHT_ISA", read_instruction_set},
     {"INFLIGHT_PROGRESS", read_flag<&Settings::progress>},
     {"INFLIGHT_STRICT", read_flag<&Settings::strict>},
     {"INFLIGHT_LOG", read_path<&Settings::log>},

@@ -122,9 +122,6 @@ const MoveHandlers& moves() {
   return handlers;
 }
 
-std::string_view lane_instruction_set() {
-  constexpr std::string_view names[] = {"baseline", "avx2", "avx512"};
-  return names[static_cast<int>(host::instruction_set())];
-}
+std::string_view lane_instruction_set() { return host::name_of(host::instruction_set()); }
 
 }  // namespace inflight::machine

@@ -100,6 +100,7 @@ int answer_of(void* library, const std::string& name) {
 struct Library {
   const char *list, *file;
 };
+void PrintTo(const Library& library, std::ostream* out) { *out << library.file; }
 class Boundary : public ::testing::TestWithParam<Library> {
  protected:
   void expect_everywhere(void (*thrown)(), int code) {

@@ -58,6 +58,9 @@ struct Choice {
   int device;
   const char* target;
 };
+void PrintTo(const Choice& choice, std::ostream* out) {
+  *out << choice.device << " takes " << (choice.target ? choice.target : "none");
+}
 class Choices : public testing::TestWithParam<Choice> {};
 
 TEST_P(Choices, TakeTheHighestUsable) {

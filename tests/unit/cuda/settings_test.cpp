@@ -97,6 +97,7 @@ TEST(Settings, ReadTheCheckersVariables) {
 struct Bad {
   const char *name, *text, *allowed;
 };
+void PrintTo(const Bad& bad, std::ostream* out) { *out << bad.name << "='" << bad.text << "'"; }
 class BadSetting : public testing::TestWithParam<Bad> {};
 
 TEST_P(BadSetting, IsNamedWithWhatItMayBe) {
@@ -120,6 +121,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"INFLIGHT_ASYNC", "shuffled:x", "shuffled:SEED"},
         Bad{"INFLIGHT_TIMEOUT", "-1", "seconds"}, Bad{"INFLIGHT_TIMEOUT", "nan", "seconds"},
         Bad{"INFLIGHT_STATS", "stats.txt", ".json"}, Bad{"INFLIGHT_WORKERS", "many", "threads"},
+        Bad{"INFLIGHT_ISA", "mmx", "this build contains and this processor supports no other"},
         Bad{"INFLIGHT_MEMORY", "", "K, M, G or T"}, Bad{"INFLIGHT_MEMORY", "0", "K, M, G or T"},
         Bad{"INFLIGHT_MEMORY", "G", "K, M, G or T"},
         Bad{"INFLIGHT_MEMORY", "17179869184G", "K, M, G or T"},

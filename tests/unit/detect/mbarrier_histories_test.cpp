@@ -197,6 +197,7 @@ struct Mistake {
   void (*plant)(Plan&);
   std::vector<What> may_be;
 };
+void PrintTo(const Mistake& mistake, std::ostream* out) { *out << mistake.name; }
 
 class Mistakes : public testing::TestWithParam<Mistake> {};
 
