@@ -336,7 +336,7 @@ PreparedLaunch::PreparedLaunch(const Launch& launch, const Limits& limits, const
 PreparedLaunch::~PreparedLaunch() = default;
 
 bool PreparedLaunch::prepare() {
-  parts_->how.begun = RunGrid::Clock::now();
+  parts_->how.begun = parts_->how.present();
   return parts_->run.prepare().ok() && parts_->run.may_follow();
 }
 
@@ -346,7 +346,7 @@ void PreparedLaunch::follow(RunningLaunch& previous) {
 
 Outcome PreparedLaunch::run() {
   std::vector<Child> tails;  // it has none
-  parts_->how.begun = RunGrid::Clock::now();
+  parts_->how.begun = parts_->how.present();
   return parts_->run.run(tails);
 }
 

@@ -48,6 +48,9 @@ std::string text_of(std::string_view call, int code) {
   return fmt::format("{} ({}, {})", text, name, code);
 }
 
+// True if anyone is told of failed calls.
+bool wanted() { return observes(check::Topic::faults) || logs_calls(); }
+
 // The error that ended the current context.
 Status fault_now() {
   const Context* const context = current_context();
@@ -80,7 +83,7 @@ void Call::with(std::string_view arguments) {
 }
 
 void Call::is_about(std::string_view kernel) {
-  if (outermost) outermost->facts().kernel = kernel;
+  if (outermost && wanted()) outermost->facts().kernel = kernel;
 }
 
 void Call::refuses_input() {
@@ -102,8 +105,8 @@ bool Call::keep(std::string_view sentence) {
 void Call::returns(Status status, int code) {
   if (!outermost_ || status == Status::not_ready) return;
   guarded("the report of a failed call", [&] {
-    const bool wanted = observes(check::Topic::faults) || logs_calls();
-    if (wanted && !Core::ending() && Core::existing() && status != fault_now()) fail(status, code);
+    if (wanted() && !Core::ending() && Core::existing() && status != fault_now())
+      fail(status, code);
     return Status::success;
   });
 }
