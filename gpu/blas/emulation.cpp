@@ -19,22 +19,22 @@ constexpr bool is_count(int count) { return count >= 0; }
 }  // namespace
 
 // Defines cublasSetNAME and cublasGetNAME for a member of Emulation.
-#define INFLIGHT_EMULATION(NAME, MEMBER, VALID)                                             \
-  INFLIGHT_CUBLAS int cublasSet##NAME(Handle* handle, decltype(Emulation::MEMBER) value) {  \
-    return answer(handle, "cublasSet" #NAME, [&](Handle& h) {                               \
-      if (!VALID(value)) return Status::invalid_value;                                      \
-      h.emulation.MEMBER = value;                                                           \
-      return Status::success;                                                               \
-    });                                                                                     \
-  }                                                                                         \
-  INFLIGHT_CUBLAS int cublasGet##NAME(Handle* handle, decltype(Emulation::MEMBER)* value) { \
-    return answer(handle, "cublasGet" #NAME,                                                \
-                  [&](Handle& h) { return store(value, h.emulation.MEMBER); });             \
+#define INFLIGHT_EMULATION(NAME, TYPE, MEMBER, VALID)                           \
+  INFLIGHT_CUBLAS int cublasSet##NAME(Handle* handle, TYPE value) {             \
+    return answer(handle, "cublasSet" #NAME, [&](Handle& h) {                   \
+      if (!VALID(value)) return Status::invalid_value;                          \
+      h.emulation.MEMBER = value;                                               \
+      return Status::success;                                                   \
+    });                                                                         \
+  }                                                                             \
+  INFLIGHT_CUBLAS int cublasGet##NAME(Handle* handle, TYPE* value) {            \
+    return answer(handle, "cublasGet" #NAME,                                    \
+                  [&](Handle& h) { return store(value, h.emulation.MEMBER); }); \
   }
 
-INFLIGHT_EMULATION(EmulationStrategy, strategy, is_strategy)
-INFLIGHT_EMULATION(EmulationSpecialValuesSupport, special_values, is_mask)
-INFLIGHT_EMULATION(FixedPointEmulationMantissaControl, mantissa_control, is_control)
-INFLIGHT_EMULATION(FixedPointEmulationMaxMantissaBitCount, most_mantissa_bits, is_count)
-INFLIGHT_EMULATION(FixedPointEmulationMantissaBitOffset, mantissa_bit_offset, is_any)
-INFLIGHT_EMULATION(FixedPointEmulationMantissaBitCountPointer, mantissa_bits, is_any)
+INFLIGHT_EMULATION(EmulationStrategy, int, strategy, is_strategy)
+INFLIGHT_EMULATION(EmulationSpecialValuesSupport, int, special_values, is_mask)
+INFLIGHT_EMULATION(FixedPointEmulationMantissaControl, int, mantissa_control, is_control)
+INFLIGHT_EMULATION(FixedPointEmulationMaxMantissaBitCount, int, most_mantissa_bits, is_count)
+INFLIGHT_EMULATION(FixedPointEmulationMantissaBitOffset, int, mantissa_bit_offset, is_any)
+INFLIGHT_EMULATION(FixedPointEmulationMantissaBitCountPointer, int*, mantissa_bits, is_any)
