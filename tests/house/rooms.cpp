@@ -2,25 +2,19 @@
 #include "tests/house/rooms.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <regex>
 #include <set>
 #include <sstream>
 
+#include "tests/house/includes.hpp"
 #include "tests/house/source.hpp"
 
 namespace inflight::house {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string read_file(const fs::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 const Room* find(const std::vector<Room>& rooms, std::string_view folder) {
   const auto found = std::find_if(rooms.begin(), rooms.end(),
@@ -33,31 +27,6 @@ const Room* room_of(const std::vector<Room>& rooms, const fs::path& file) {
   for (fs::path folder = file.parent_path(); !folder.empty(); folder = folder.parent_path())
     if (const Room* room = find(rooms, folder.generic_string())) return room;
   return nullptr;
-}
-
-bool is_source(const fs::path& path) {
-  static const std::vector<std::string> endings = {".hpp", ".cpp", ".def", ".h", ".cuh", ".cu"};
-  return std::find(endings.begin(), endings.end(), path.extension()) != endings.end();
-}
-
-struct Include {
-  std::string name;
-  bool quoted;  // "name", not <name>
-};
-
-std::vector<Include> includes_of(const std::string& text) {
-  static const std::regex line(R"re((?:^|\n)[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]+)[">])re");
-  std::vector<Include> result;
-  for (std::sregex_iterator each(text.begin(), text.end(), line), end; each != end; ++each)
-    result.push_back({(*each)[2], (*each)[1] == "\""});
-  return result;
-}
-
-// The file that an include names, from the root. None if it belongs to another project.
-std::optional<fs::path> target_of(const Include& include) {
-  if (include.name.starts_with("inflight/")) return fs::path("include") / include.name;
-  if (include.quoted) return fs::path(include.name);
-  return std::nullopt;
 }
 
 bool contains(const std::vector<std::string>& all, const std::string& one) {
@@ -101,15 +70,6 @@ std::string breach_of(const Definitions& definitions, const fs::path& file, cons
   if (contains(room.declares, type)) return {};
   return file.generic_string() + " declares " + type + " of " + (*found->second.begin())->folder +
          ", which " + room.folder + " may not include.";
-}
-
-std::vector<fs::path> sources_under(const fs::path& root, const std::string& folder) {
-  std::vector<fs::path> result;
-  for (const auto& each : fs::recursive_directory_iterator(root / folder))
-    if (each.is_regular_file() && is_source(each.path()))
-      result.push_back(each.path().lexically_relative(root));
-  std::sort(result.begin(), result.end());
-  return result;
 }
 
 }  // namespace
