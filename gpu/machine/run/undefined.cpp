@@ -29,7 +29,7 @@ bool keeps_bits(const Instruction& what) {
   return what.effect == Effect::moves || what.effect == Effect::keeps;
 }
 
-// Is it the operand of selp or slct by whose value one of the others is moved?
+// Whether it is the operand that selects, of selp or slct.
 bool chooses(const Instruction& what, const RegisterUse& use) {
   return what.family == Family::compare && use.operand == 3;
 }
