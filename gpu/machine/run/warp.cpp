@@ -196,16 +196,18 @@ const Op* Warp::yield(const Op* pc) {
 }
 
 const Op* Warp::park(const Op* pc, Wait wait, std::uint64_t detail, std::uint32_t parity) {
-  const Split split{pc, frame, mask, wait, detail, slice, parity};
+  const std::uint32_t lanes = mask;
   if (block->grid->observation) [[unlikely]]
-    block->grid->observation->wait_begun(*this, split);
+    block->grid->observation->wait_begun(*this, {pc, frame, lanes, wait, detail, slice, parity});
   mask = 0;
   if (parked.empty()) {
-    parked.push_back(split);
+    // In its place: to copy it would load at once what was just stored in parts, which waits for
+    // the stores to reach the cache.
+    parked.emplace_back(pc, frame, lanes, wait, detail, slice, parity);
     exclusive = false;
     return nullptr;
   }
-  keep(split);
+  keep({pc, frame, lanes, wait, detail, slice, parity});
   return next();
 }
 
