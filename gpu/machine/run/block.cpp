@@ -90,8 +90,8 @@ void Block::start(const Dim3& at) {
     w->cluster_arrived = w->cluster_phase = 0;
     w->waiting = 0;
     if (grid->entry->dynamic_stack) w->root->begin(w->alive);
-    w->parked.assign(1,
-                     Split{grid->entry->ops.data(), w->root.get(), w->alive, Wait::nothing, 0, 0});
+    w->parked.clear();
+    w->parked.emplace_back(grid->entry->ops.data(), w->root.get(), w->alive);  // as in Warp::park
     w->frame = nullptr;
   }
   if (grid->observation) grid->observation->block_begin(*this);
