@@ -33,14 +33,6 @@ struct Copy {
   std::uint32_t oversized = 0;  // lanes whose src-size exceeds cp-size
 };
 
-Op shared_address(const Op* op) {
-  Op other;
-  other.a = op->d;
-  other.imm = static_cast<std::int32_t>(op->extra);
-  other.flags = op->flags & Op::second_address_64 ? Op::address_64 : 0;
-  return other;
-}
-
 // Whether the copy always reads as many bytes as it writes.
 bool whole(const Op* op) { return op->b == no_ref && op->c == no_ref; }
 
@@ -122,8 +114,7 @@ bool check(Warp& w, const Op* op, std::uint32_t bytes, Copy& c) {
 
 const Op* run_copy(Warp& w, const Op* op) {
   Copy c;
-  const Op destination = shared_address(op);
-  lane_addresses(w, &destination, Space::shared, c.shared);
+  second_addresses(w, op, Space::shared, c.shared);
   lane_addresses(w, op, Space::global, c.global);
   for (int l = 0; l < lanes; ++l)
     c.dst[l] = static_cast<std::uint32_t>(c.shared[l]) ^ w.block->window;
@@ -137,7 +128,7 @@ const Op* run_copy(Warp& w, const Op* op) {
   issue.src = c.global;
   issue.src_bytes = whole(op) ? nullptr : c.src_bytes;
   issue.dst_base = w.block->shared;
-  issue.tag = w.frame->code->first_number + op->instruction;
+  issue.tag = w.number(op);
   issue.watch = watch.needed();
   if (c.oversized != 0) [[unlikely]] {
     issue.oversized = c.oversized;
@@ -147,21 +138,17 @@ const Op* run_copy(Warp& w, const Op* op) {
   return finish(w, op);
 }
 
-std::uint64_t number_of(const Warp& w, const Op* op) {
-  return w.frame->code->first_number + op->instruction;
-}
-
 const Op* run_commit(Warp& w, const Op* op) {
-  thread_copies(w).commit(w.mask, number_of(w, op));
+  thread_copies(w).commit(w.mask, w.number(op));
   return finish(w, op);
 }
 const Op* run_wait_group(Warp& w, const Op* op) {
   const std::uint32_t allowed = use_of<GroupUse>(op).allowed;
-  thread_copies(w).wait_group(w.mask, allowed, number_of(w, op));
+  thread_copies(w).wait_group(w.mask, allowed, w.number(op));
   return finish(w, op);
 }
 const Op* run_wait_all(Warp& w, const Op* op) {
-  thread_copies(w).wait_all(w.mask, number_of(w, op));
+  thread_copies(w).wait_all(w.mask, w.number(op));
   return finish(w, op);
 }
 
@@ -175,7 +162,7 @@ const Op* run_arrive(Warp& w, const Op* op) {
   issue.mbarrier = m.offsets;
   issue.base = w.block->shared;
   issue.noinc = use_of<MbarrierUse>(op).no_inc;
-  issue.tag = w.frame->code->first_number + op->instruction;
+  issue.tag = w.number(op);
   thread_copies(w).arrive(issue);
   // Threads that already wait may need this arrival. They run again and perform it.
   for (std::uint32_t rest = m.one ? w.mask & -w.mask : w.mask; rest; rest &= rest - 1)

@@ -93,8 +93,7 @@ const Op* bulk_prefetch(Warp& w, const Op* op) {
 const Op* bulk_commit(Warp& w, const Op* op) {
   each_lane(w.mask, [&](int lane) {
     const auto thread = w.first_thread() + static_cast<std::uint32_t>(lane);
-    bulk_copies(w).commit(cluster_thread(w.block->rank, thread),
-                          w.frame->code->first_number + op->instruction);
+    bulk_copies(w).commit(cluster_thread(w.block->rank, thread), w.number(op));
   });
   w.progressed = true;
   return op + 1;
@@ -105,7 +104,7 @@ const Op* bulk_wait(Warp& w, const Op* op) {
   each_lane(w.mask, [&](int lane) {
     const auto thread = w.first_thread() + static_cast<std::uint32_t>(lane);
     bulk_copies(w).wait_group(cluster_thread(w.block->rank, thread), use.allowed, use.read_only,
-                              w.frame->code->first_number + op->instruction);
+                              w.number(op));
   });
   w.progressed = true;
   return op + 1;

@@ -25,7 +25,7 @@ class BulkRequest {
       : w(warp), op(op_), lane(lane_), form(use_of<CopyUse>(op_)) {
     copy.thread =
         cluster_thread(w.block->rank, w.first_thread() + static_cast<std::uint32_t>(lane));
-    copy.tag = w.frame->code->first_number + op->instruction;
+    copy.tag = w.number(op);
   }
 
   Warp& w;

@@ -75,7 +75,7 @@ Step complete_tx(Word& word, std::uint32_t, std::uint32_t bytes) {
 // Every test and operation passes here what it broke.
 void note(const Warp& w, const Op* op, async::Violation rule) {
   if (rule != async::Violation::none) [[unlikely]]
-    advise(*w.block->grid, rule, w.frame->code->first_number + op->instruction);
+    advise(*w.block->grid, rule, w.number(op));
 }
 
 using Event = check::MbarrierOp;

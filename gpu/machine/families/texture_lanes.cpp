@@ -79,7 +79,7 @@ const texture::Texture* texture_to_read(Warp& w, const Op* op, int lane) {
     return no_object(w, op, FaultKind::illegal_instruction, lane, "texture", handle);
   if (!texture::Table::reaches(table, handle))
     return no_object(w, op, FaultKind::illegal_address, lane, "texture", handle);
-  advise(grid, w.frame->code->first_number + op->instruction, "handle",
+  advise(grid, w.number(op), "handle",
          fmt::format("{}, so the read returns zeros", no_object_text("texture", handle)));
   return nothing();
 }
@@ -100,8 +100,7 @@ bool texels_are_noted(const Warp& w) {
 void note_texels(Warp& w, const Op* op, std::uint32_t mask, std::uint64_t (&addresses)[lanes],
                  std::uint32_t bytes, check::Access::Kind kind) {
   if (mask == 0) return;
-  if (w.block->counts)
-    w.block->counts->texels(w.frame->code->first_number + op->instruction, kind, bytes, mask);
+  if (w.block->counts) w.block->counts->texels(w.number(op), kind, bytes, mask);
   if (const Observation* const observation = w.block->grid->observation)
     observation->accessed_texels(w, op, mask, addresses, bytes, kind);
 }

@@ -69,7 +69,7 @@ const Op* run_multiply(Warp& w, const Op* op) {
                   "that is a multiple of 4; here threads are missing");
   const auto& use = use_of<WgmmaUse>(op);
   async::MultiplyIssue issue;
-  issue.tag = w.frame->code->first_number + op->instruction;
+  issue.tag = w.number(op);
   issue.what = op, issue.context = w.block;
   issue.multiply = multiply_warpgroup;
   const std::uint32_t accumulating = w.predicate(op->c, op->flags & Op::negate_c);

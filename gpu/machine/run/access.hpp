@@ -63,6 +63,8 @@ BadLanes check_global(Warp& w, const Op* op, std::uint32_t mask, const std::uint
 // The lanes' addresses in `space`, from Op::a and Op::imm (addresses.hpp). Inactive lanes get
 // unspecified values.
 void lane_addresses(const Warp& w, const Op* op, ptx::Space space, std::uint64_t (&out)[lanes]);
+// The same of the op's second address (Op::second_address_64).
+void second_addresses(const Warp& w, const Op* op, ptx::Space space, std::uint64_t (&out)[lanes]);
 
 // The same in shared memory, if the addresses of the lanes in `mask` have 16 bits. False otherwise,
 // or if the registers have 64 bits.

@@ -217,7 +217,7 @@ namespace {
 // where the block may note reads, else null.
 const Op* report_weak(Warp& w, const Op* op, std::uint32_t mask, shadow::ReadLog* log) {
   const MemoryOperand& info = op->what->memory[op->extra];
-  const std::uint32_t instruction = w.frame->code->first_number + op->instruction;
+  const std::uint32_t instruction = w.number(op);
   const Observation& observation = *w.block->grid->observation;
   const check::Space space = check_space(info.space);
   const bool generic = info.space == Space::generic;
@@ -260,7 +260,7 @@ const Op* report_shared_read(Warp& w, const Op* op) {
     shadow::NotedRead& read = *log.next;
     if (narrow_addresses(w, op, mask, read.addresses)) {
       read.lanes = mask, read.bytes = info.bytes - info.unread;
-      read.place = w.frame->code->first_number + op->instruction, read.warp = w.index;
+      read.place = w.number(op), read.warp = w.index;
       ++log.next;
       return op + 1;
     }
@@ -343,8 +343,7 @@ const Op* report_strong(Warp& w, const Op* op) {
     values.read = read;
     for (int l = 0; swap && l < lanes; ++l) values.kept |= read[l] != compared[l] ? 1u << l : 0;
   }
-  report_in_space(w, info, w.frame->code->first_number + op->instruction, mask & info.lanes,
-                  addresses, values);
+  report_in_space(w, info, w.number(op), mask & info.lanes, addresses, values);
   if (!loads || undefined.lanes == 0) return next;
   if (lock) lock.unlock();
   return follow_load(w, op, undefined, next);
@@ -391,7 +390,7 @@ const Op* report_store(Warp& w, const Op* op) {
   if (known) values.silent = silent_lanes(w, op, info, mask, addresses, values.in_row);
   check::UndefinedBytes undefined;
   if (w.undefined != 0) find_stored(w, op, mask, undefined), values.undefined = &undefined;
-  const std::uint32_t instruction = w.frame->code->first_number + op->instruction;
+  const std::uint32_t instruction = w.number(op);
   const bool others = w.block->grid->options->workers != 1;  // host threads, of this launch
   if (known && others && (mask & ~values.silent) != 0 &&
       check_space(info.space) != check::Space::shared && can_show_store()) {
@@ -435,8 +434,7 @@ const Op* report_matrix_store(Warp& w, const Op* op) {
       if (std::memcmp(before[static_cast<std::size_t>(l)].data(), places.at[l], info.bytes) == 0)
         values.silent |= 1u << l;
     });
-  report_in_space(w, info, w.frame->code->first_number + op->instruction, naming, addresses,
-                  values);
+  report_in_space(w, info, w.number(op), naming, addresses, values);
   return next;
 }
 
@@ -452,8 +450,7 @@ void Observation::accessed_texels(const Warp& w, const Op* op, std::uint32_t mas
     info.role = MemoryOperand::Role::reduction;
     info.order = check::Order::relaxed, info.scope = check::Scope::gpu;
   }
-  report_access(w, info, w.frame->code->first_number + op->instruction, check::Space::global, mask,
-                addresses, {});
+  report_access(w, info, w.number(op), check::Space::global, mask, addresses, {});
 }
 
 namespace {
@@ -466,7 +463,7 @@ void report_builtin(const Observation& to, const Warp& w, const Op* op, int lane
   info.bytes = static_cast<std::uint32_t>(bytes);
   std::uint64_t addresses[lanes] = {};
   addresses[lane] = address;
-  report_generic(w, info, w.frame->code->first_number + op->instruction, 1u << lane, addresses, {});
+  report_generic(w, info, w.number(op), 1u << lane, addresses, {});
 }
 
 }  // namespace

@@ -101,17 +101,34 @@ constexpr auto add_narrow_here = add_narrow_plain;
 constexpr auto is_row_here = is_row_plain;
 #endif
 
+// An address operand: its register, or no_ref, and what is added.
+struct Operand {
+  Ref base;
+  bool wide;  // the register has 64 bits
+  std::int64_t offset;
+};
+
+[[gnu::always_inline]] inline void form(const Warp& w, const Operand& operand, ptx::Space space,
+                                        std::uint64_t (&out)[lanes]) {
+  const Sum sum{static_cast<std::uint64_t>(operand.offset), address_bits(space)};
+  if (operand.base == no_ref)
+    std::fill(std::begin(out), std::end(out),
+              (base_without_register(w, space) + sum.offset) & sum.keep);
+  else if (operand.wide)
+    add_here<std::uint64_t>(w.at<std::uint64_t>(operand.base), sum, out);
+  else
+    add_here<std::uint32_t>(w.at<std::uint32_t>(operand.base), sum, out);
+}
+
 }  // namespace
 
 void lane_addresses(const Warp& w, const Op* op, ptx::Space space, std::uint64_t (&out)[lanes]) {
-  const Sum sum{static_cast<std::uint64_t>(op->imm), address_bits(space)};
-  if (op->a == no_ref)
-    std::fill(std::begin(out), std::end(out),
-              (base_without_register(w, space) + sum.offset) & sum.keep);
-  else if (op->flags & Op::address_64)
-    add_here<std::uint64_t>(w.at<std::uint64_t>(op->a), sum, out);
-  else
-    add_here<std::uint32_t>(w.at<std::uint32_t>(op->a), sum, out);
+  form(w, {op->a, (op->flags & Op::address_64) != 0, op->imm}, space, out);
+}
+
+void second_addresses(const Warp& w, const Op* op, ptx::Space space, std::uint64_t (&out)[lanes]) {
+  const auto offset = static_cast<std::int32_t>(op->extra);
+  form(w, {op->d, (op->flags & Op::second_address_64) != 0, offset}, space, out);
 }
 
 bool narrow_addresses(const Warp& w, const Op* op, std::uint32_t mask,

@@ -100,7 +100,7 @@ class Observation {
   check::Who who(const Warp& w, std::uint32_t mask,
                  std::uint32_t instruction = check::nothing) const;
   check::Who who(const Warp& w, std::uint32_t mask, const Op* op) const {
-    return who(w, mask, w.frame->code->first_number + op->instruction);
+    return who(w, mask, w.number(op));
   }
   check::Who who(const LastToArrive& last) const {
     return last.at ? who(last.warp, last.mask, last.at) : who(last.warp, last.mask);

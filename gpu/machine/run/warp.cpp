@@ -328,9 +328,7 @@ const Op* Warp::fault(const Op* at, FaultKind kind, std::uint32_t lane_mask, std
   Outcome outcome{kind, to_text(fault_of(*this, at, kind, lane_mask, std::move(what)))};
   if (kind == FaultKind::illegal_address && about.access) outcome.slack = slack_for(*this, about);
   block->grid->fail(std::move(outcome));
-  if (block->counts)
-    block->counts->stopped(*frame->code, frame->code->first_number + at->instruction,
-                           counted_lanes);
+  if (block->counts) block->counts->stopped(*frame->code, number(at), counted_lanes);
   mask = 0;
   return nullptr;
 }

@@ -148,6 +148,9 @@ struct alignas(64) Warp {
     return reinterpret_cast<char*>(local + (offset / 4) * lanes + lane) + offset % 4;
   }
 
+  // The instruction of an op of the function that runs, as counts, events and reports name it.
+  std::uint32_t number(const Op* op) const { return frame->code->first_number + op->instruction; }
+
   // --- control flow: each returns what a handler returns ---
   // The least cost of a jump. A jump back costs the ops that it goes back over, if they are more.
   static constexpr std::int32_t shortest_jump = 8;
