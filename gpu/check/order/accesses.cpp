@@ -192,9 +192,10 @@ std::uint64_t Block::strong_write(std::uint32_t warp, unsigned lane, std::uint64
 
 void Block::strong_reads(std::uint32_t warp, Mask mask, std::uint64_t address, const Location& at,
                          Order order, Scope scope, std::uint64_t saw) {
-  const Release* seen = at.seen(place_, scope, saw);
-  const Location::Step* const noted = saw == Location::latest ? nullptr : at.step(saw);
-  const Release* any = seen ? seen : noted ? &noted->release : at.last();
+  Release then;
+  const Release* seen = at.seen(place_, scope, saw, then);
+  const bool is_noted = saw != Location::latest && at.is_noted(saw);
+  const Release* any = seen ? seen : is_noted ? &then : at.last();
   static const Release nothing = [] {
     Release empty;
     empty.version();  // sets it now, so that no host thread sets it later

@@ -24,18 +24,63 @@ std::uint64_t id_at(const Place& place, Scope scope) {
 
 }  // namespace
 
+bool Release::before(const Reach& r, Scope scope, std::uint64_t id) {
+  const auto key = [](Scope s, std::uint64_t i) { return std::tuple(s < Scope::gpu, i, s); };
+  return key(r.scope, r.id) < key(scope, id);
+}
+
 Release::Reach& Release::reach(Scope scope, std::uint64_t id) {
-  const auto at = std::lower_bound(
-      reach_.begin(), reach_.end(), std::tuple(scope, id),
-      [](const Reach& r, const auto& key) { return std::tuple(r.scope, r.id) < key; });
+  const auto at = std::partition_point(reach_.begin(), reach_.end(),
+                                       [&](const Reach& r) { return before(r, scope, id); });
   if (at != reach_.end() && at->scope == scope && at->id == id) return *at;
   return *reach_.insert(at, Reach{scope, id, everyone_});
 }
 
 const Knowledge* Release::find(Scope scope, std::uint64_t id) const {
-  for (const Reach& r : reach_)
-    if (r.scope == scope && r.id == id) return &r.knowledge;
-  return nullptr;
+  const auto at = std::partition_point(reach_.begin(), reach_.end(),
+                                       [&](const Reach& r) { return before(r, scope, id); });
+  return at != reach_.end() && at->scope == scope && at->id == id ? &at->knowledge : nullptr;
+}
+
+void Release::replaced_by(const Release& more, Replaced& kept) const {
+  if (!kept.any) {
+    kept.loose = loose_;
+    kept.relaxed = relaxed_;
+    kept.any = true;
+  }
+  for (const Reach& r : more.reach_) {
+    const auto same = [&](const Replaced::Part& p) { return p.scope == r.scope && p.id == r.id; };
+    if (std::ranges::any_of(kept.parts, same)) continue;
+    const Knowledge* const mine = find(r.scope, r.id);
+    kept.parts.push_back({r.scope, r.id, mine != nullptr, mine ? *mine : Knowledge{}});
+  }
+}
+
+Release Release::for_reader(const Place& reader) const {
+  Release part;
+  part.everyone_ = everyone_;
+  part.loose_ = loose_;
+  part.relaxed_ = relaxed_;
+  for (std::uint32_t s = 0; s < scope_count; ++s) {
+    const auto scope = static_cast<Scope>(s);
+    const std::uint64_t id = id_at(reader, scope);
+    if (const Knowledge* const here = find(scope, id)) part.reach(scope, id).knowledge = *here;
+  }
+  return part;
+}
+
+void Release::undo(const Replaced& change, const Place& reader) {
+  if (!change.any) return;
+  version_ = 0;
+  loose_ = change.loose;
+  relaxed_ = change.relaxed;
+  for (const Replaced::Part& p : change.parts) {
+    if (p.id != id_at(reader, p.scope)) continue;
+    if (p.had)
+      reach(p.scope, p.id).knowledge = p.knowledge;
+    else
+      std::erase_if(reach_, [&](const Reach& r) { return r.scope == p.scope && r.id == p.id; });
+  }
 }
 
 // Adds the same to several parts of a release, once where neighbours hold the same.
@@ -190,10 +235,12 @@ Release::ByScope Release::acquired(const Place& reader) const {
 const Knowledge* Release::acquired_alike(const Place& reader, Scope scope) const {
   if (relaxed_.lane != 0) return nullptr;
   const Knowledge* only = nullptr;
-  for (const Reach& r : reach_) {
-    if (r.id != id_at(reader, r.scope)) continue;
-    if (only || r.scope > scope) return nullptr;
-    only = &r.knowledge;
+  for (std::uint32_t s = 0; s < scope_count; ++s) {
+    const auto each = static_cast<Scope>(s);
+    const Knowledge* const here = find(each, id_at(reader, each));
+    if (!here) continue;
+    if (only || each > scope) return nullptr;
+    only = here;
   }
   return only && only->loose.same(loose_) ? only : nullptr;
 }
@@ -201,8 +248,9 @@ const Knowledge* Release::acquired_alike(const Place& reader, Scope scope) const
 std::uint64_t Location::write(const Place& writer, Scope scope, Release release, bool chained) {
   const std::uint64_t number = next_++;
   if (chained && !versions_.empty()) {
+    keep_replaced(release);
     Version& v = versions_.back();
-    v.release.merge(release);
+    v.release->merge(release);
     v.last = number;
     v.writer = writer;
     v.scope = scope;
@@ -210,16 +258,18 @@ std::uint64_t Location::write(const Place& writer, Scope scope, Release release,
   }
   if (versions_.size() == kept) {
     if (!older_) older_ = std::make_unique<Release>();
-    older_->merge(versions_.front().release);
+    older_->merge(*versions_.front().release);
     versions_.erase(versions_.begin());
   }
-  versions_.push_back({number, number, writer, scope, std::move(release)});
+  versions_.push_back(
+      {number, number, writer, scope, std::make_shared<Release>(std::move(release))});
   return number;
 }
 
 std::uint64_t Location::relaxed_write(const Place& writer, Scope scope, const Snapshot& by, Row row,
                                       Mask lane, Epoch epoch) {
-  if (!versions_.empty() && versions_.back().release.extend(by, row, lane, epoch)) {
+  if (!versions_.empty()) keep_replaced({});
+  if (!versions_.empty() && versions_.back().release->extend(by, row, lane, epoch)) {
     Version& v = versions_.back();
     v.writer = writer;
     v.scope = scope;
@@ -234,7 +284,21 @@ void Location::note(std::optional<std::uint64_t> before, std::optional<std::uint
   if (versions_.empty()) return;
   if (steps_.size() == most_steps) steps_.erase(steps_.begin());
   const Version& v = versions_.back();
-  steps_.push_back({v.last, before, after, bytes, row, lane, epoch, v.writer, v.scope, v.release});
+  steps_.push_back(
+      {v.last, before, after, bytes, row, lane, epoch, v.writer, v.scope, v.release, {}});
+}
+
+void Location::keep_replaced(const Release& more) {
+  if (!steps_.empty() && steps_.back().release == versions_.back().release)
+    versions_.back().release->replaced_by(more, steps_.back().later);
+}
+
+Release Location::published(const Step& step, const Place& reader) const {
+  Release then = step.release->for_reader(reader);
+  for (auto later = steps_.rbegin();; ++later) {
+    if (later->release == step.release) then.undo(later->later, reader);
+    if (&*later == &step) return then;
+  }
 }
 
 bool Location::is_later(std::uint64_t number, Row row, unsigned lane, Epoch epoch) const {
@@ -248,17 +312,29 @@ const Location::Step* Location::step(std::uint64_t number) const {
   return found == steps_.end() ? nullptr : &*found;
 }
 
-const Release* Location::seen(const Place& reader, Scope scope, std::uint64_t saw) const {
+const Release* Location::seen(const Place& reader, Scope scope) const {
+  if (versions_.empty()) return older_.get();
+  const Version& v = versions_.back();
+  const Scope between = level(v.writer, reader);
+  return v.scope >= between && scope >= between ? v.release.get() : nullptr;
+}
+
+const Release* Location::seen(const Place& reader, Scope scope, std::uint64_t saw,
+                              Release& room) const {
+  if (saw == latest) return seen(reader, scope);
   const auto reaches = [&](const auto& write) {
     const Scope between = level(write.writer, reader);
-    return write.scope >= between && scope >= between ? &write.release : nullptr;
+    return write.scope >= between && scope >= between;
   };
-  if (const Step* const noted = saw == latest ? nullptr : step(saw)) return reaches(*noted);
+  if (const Step* const noted = step(saw)) {
+    room = published(*noted, reader);
+    return reaches(*noted) ? &room : nullptr;
+  }
   for (auto v = versions_.rbegin(); v != versions_.rend(); ++v) {
-    if (saw != latest && saw < v->first) continue;
+    if (saw < v->first) continue;
     // The writer of an earlier link of a chain is not kept. It counts as morally strong.
-    if (saw != latest && saw < v->last) return &v->release;
-    return reaches(*v);
+    if (saw < v->last) return v->release.get();
+    return reaches(*v) ? v->release.get() : nullptr;
   }
   return older_.get();
 }

@@ -71,6 +71,15 @@ class Release {
   // A number that identifies its present content and is never used for another.
   std::uint64_t version() const;
 
+  // What merge() or extend() has replaced, with which it is undone.
+  struct Replaced;
+  // What a merge of `more` will replace, added to what later changes have already replaced.
+  void replaced_by(const Release& more, Replaced& kept) const;
+  // The part of it that a thread at `reader` may acquire.
+  Release for_reader(const Place& reader) const;
+  // Undoes a change in a release that is for_reader().
+  void undo(const Replaced& change, const Place& reader);
+
  private:
   struct Reach {
     Scope scope;
@@ -78,17 +87,33 @@ class Release {
     Knowledge knowledge;
   };
   class Parts;
+  static bool before(const Reach& r, Scope scope, std::uint64_t id);
   Reach& reach(Scope scope, std::uint64_t id);
   const Knowledge* find(Scope scope, std::uint64_t id) const;
   template <class F>
   void add_up_to(const Place& from, Scope scope, F&& add);
   template <class F>
   void add_to_all(F&& add);
-  std::vector<Reach> reach_;  // by scope and id; each includes everyone_
+  // First the scopes that are wider than a cluster, then by id and scope, so that a later block's
+  // come last. Each includes everyone_.
+  std::vector<Reach> reach_;
   Knowledge everyone_;
   Clock loose_;  // includes all of the above. Where one of them has all of it, both are one object.
   RelaxedPublication relaxed_;         // in addition to loose_
   mutable std::uint64_t version_ = 0;  // 0: changed since the last version()
+};
+
+struct Release::Replaced {
+  struct Part {
+    Scope scope;
+    std::uint64_t id;
+    bool had;  // false: there was none
+    Knowledge knowledge;
+  };
+  bool any = false;
+  std::vector<Part> parts;
+  Clock loose;
+  RelaxedPublication relaxed;
 };
 
 // A location that threads synchronise on, with what its last writes published. A read-modify-write
@@ -103,7 +128,7 @@ class Location {
     std::uint64_t first = 0, last = 0;  // numbers of writes, from write() and relaxed_write()
     Place writer;
     Scope scope = Scope::cta;  // of the write itself
-    Release release;
+    std::shared_ptr<Release> release;
   };
   // Returns the write's number. `chained`: it is a read-modify-write and morally strong with the
   // last write.
@@ -111,10 +136,13 @@ class Location {
   // A relaxed write by this lane, whose Snapshot is only_together() and has no Patterns.
   std::uint64_t relaxed_write(const Place& writer, Scope scope, const Snapshot& by, Row row,
                               Mask lane, Epoch epoch);
-  // What a read that saw that write acquires. Null if the two are not morally strong.
-  const Release* seen(const Place& reader, Scope scope, std::uint64_t saw = latest) const;
+  // What a read that saw that write acquires. Null if the two are not morally strong. What a noted
+  // write had published is made again in `room`, of what this reader may acquire.
+  const Release* seen(const Place& reader, Scope scope) const;
+  const Release* seen(const Place& reader, Scope scope, std::uint64_t saw, Release& room) const;
   std::uint64_t writes() const { return next_; }
-  // One write, with what it and the writes before it published.
+  // One write. What it and the writes before it published is `release` without what later writes
+  // of the version have replaced. A copy of it would hold what every block has published.
   struct Step {
     std::uint64_t number = 0;
     std::optional<std::uint64_t> before, after;  // the values, where they are known
@@ -124,7 +152,8 @@ class Location {
     Epoch epoch = 0;
     Place writer;
     Scope scope = Scope::cta;
-    Release release;
+    std::shared_ptr<const Release> release;
+    Release::Replaced later;  // by the writes up to the next step
   };
   // Notes the values of the last write, by the lane that published it in this epoch.
   void note(std::optional<std::uint64_t> before, std::optional<std::uint64_t> after,
@@ -151,13 +180,20 @@ class Location {
   }
   // Whether the actor's write in this epoch is noted and comes later than that write.
   bool is_later(std::uint64_t number, Row row, unsigned lane, Epoch epoch) const;
-  // That write, if it is noted, else null.
-  const Step* step(std::uint64_t number) const;
+  bool is_noted(std::uint64_t number) const { return step(number) != nullptr; }
   // Some of its kept writes may be by a thread of another block.
   bool is_written_outside(const Place& block) const;
-  const Release* last() const { return versions_.empty() ? nullptr : &versions_.back().release; }
+  const Release* last() const {
+    return versions_.empty() ? nullptr : versions_.back().release.get();
+  }
 
  private:
+  // That write, if it is noted, else null.
+  const Step* step(std::uint64_t number) const;
+  // What the step had published, for this reader.
+  Release published(const Step& step, const Place& reader) const;
+  // A change of the last version by `more` comes. What it replaces is kept for the last step.
+  void keep_replaced(const Release& more);
   static constexpr std::size_t most_steps = 8;
   std::vector<Version> versions_;
   std::vector<Step> steps_;         // the last ones

@@ -38,10 +38,15 @@ bool Judge::known(const Record& then, const Record& now, ByteMask part) const {
   if ((then.row & ~parts) != warp_row(a_.place.block, Part::thread, a_.warp)) return false;
   for (std::uint32_t b = 0; part.any(); part = part.without(then.like(b) & now.like(b))) {
     b = part.first();
-    const Mask mine = now.actors_of(b);
-    for (Mask t = then.actors_of(b); t != 0; t &= t - 1)
-      for (Mask m = mine; m != 0; m &= m - 1)
-        if (!one(then, std::countr_zero(t), thread_of(std::countr_zero(m)), fence)) return false;
+    const Mask mine = a_.issuer < 0 ? now.actors_of(b) : Mask{1} << a_.issuer;
+    for (Mask t = then.actors_of(b); t != 0; t &= t - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(t));
+      // All actors but the lane itself know the same of it.
+      if (const Mask others = mine & ~(t & -t);
+          others != 0 && !one(then, lane, std::countr_zero(others), fence))
+        return false;
+      if ((mine >> lane & 1) != 0 && !one(then, lane, lane, fence)) return false;
+    }
   }
   return true;
 }

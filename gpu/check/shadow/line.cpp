@@ -238,29 +238,31 @@ void Line::drop_empty(ByteMask bytes) {
 }
 
 void Line::add(const Record& now) {
-  if (by_word_) {
-    if (const std::uint64_t words = now.bytes.words(); (words & (words - 1)) == 0) {
-      by_word_->occupied |= words;
-      return by_word_->words[static_cast<std::size_t>(std::countr_zero(words))].push_back(now);
-    }
-  }
+  if (by_word_ && by_word_->add(now)) return;
   records_.push_back(now);
   if (!by_word_ && records_.size() > many) index_by_word();
+}
+
+bool Line::WordIndex::add(const Record& now) {
+  const std::uint64_t in = now.bytes.words();
+  if (std::popcount(in) > few) return false;
+  occupied |= in;
+  Record part = now;
+  for (std::uint64_t w = in; w != 0; w &= w - 1) {
+    const auto word = static_cast<std::uint32_t>(std::countr_zero(w));
+    part.bytes = now.bytes & ByteMask::range(4 * word, 4 * word + 4);
+    words[word].push_back(part);
+  }
+  return true;
 }
 
 void Line::index_by_word() {
   by_word_ = std::make_unique<WordIndex>();
   std::size_t left = 0;
   for (std::size_t i = 0; i < records_.size(); ++i) {
-    const Record& r = records_[i];
-    const std::uint64_t words = r.bytes.words();
-    if ((words & (words - 1)) != 0) {
-      if (left != i) records_[left] = r;
-      ++left;
-      continue;
-    }
-    by_word_->occupied |= words;
-    by_word_->words[static_cast<std::size_t>(std::countr_zero(words))].push_back(r);
+    if (by_word_->add(records_[i])) continue;
+    if (left != i) records_[left] = records_[i];
+    ++left;
   }
   records_.resize(left);
 }
@@ -293,6 +295,7 @@ std::uint32_t Line::bound(const Record& now, std::uint32_t limit) {
       if (list[i].write != now.write) continue;
       ByteMask part = list[i].bytes & now.bytes;
       for (ByteMask& each : over) {
+        if (!part.any()) break;
         const ByteMask before = each;
         each = each | part;
         part = part & before;

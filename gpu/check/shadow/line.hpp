@@ -35,8 +35,12 @@ class Line {
 
  private:
   static constexpr std::size_t many = 24;
-  // Used if a line has many records: those within a single word, by word.
+  // Used if a line has many records: those within few words, by word. Lanes at scattered addresses
+  // make many records of two words or three, which every access would have to look at.
   struct WordIndex {
+    static constexpr int few = 4;
+    // Adds a part of the record to each of its words. Returns false if it has more than few words.
+    bool add(const Record& now);
     std::array<std::vector<Record>, line_bytes / 4> words;
     std::uint64_t occupied = 0;  // words that may have records
     ByteMask shared;             // read-shared bytes

@@ -63,14 +63,26 @@ class SharedPages {
   template <class F>
   void with(std::uint64_t line, F f) {
     const std::uint64_t number = line / page_lines;
-    std::unique_ptr<Page>& page = made(number);
+    std::atomic<Page*>& at = made(number);
     Lock& lock = of(number);
     const std::lock_guard hold(lock.spin);
+    Page* page = at.load(std::memory_order_relaxed);
     if (!page) {
-      page = std::make_unique_for_overwrite<Page>();
-      if (any_begun_.load(std::memory_order_relaxed)) begin(*page, number * page_bytes);
+      auto fresh = std::make_unique_for_overwrite<Page>();
+      if (any_begun_.load(std::memory_order_relaxed)) begin(*fresh, number * page_bytes);
+      at.store(page = fresh.release(), std::memory_order_relaxed);
     }
     lock.forgotten += f((*page)[line % page_lines]);
+  }
+  // Loads the line into the cache, if its page exists: it may be dropped meanwhile.
+  void prefetch(std::uint64_t line) const {
+    const Slot at = slot(line / page_lines);
+    const Leaf* const leaf = (*root_)[at.leaf].load(std::memory_order_acquire);
+    const Page* const page = leaf ? leaf->pages[at.page].load(std::memory_order_relaxed) : nullptr;
+    if (!page) return;
+    const auto* const begin = reinterpret_cast<const char*>(page) + line % page_lines * sizeof(Line);
+    for (std::size_t i = 0; i < sizeof(Line); i += 64) __builtin_prefetch(begin + i);
+    __builtin_prefetch(begin + sizeof(Line) - 1);
   }
   template <class F>
   void with_page(std::uint64_t number, F f) {
@@ -78,14 +90,14 @@ class SharedPages {
     const Leaf* const leaf = (*root_)[at.leaf].load(std::memory_order_acquire);
     if (!leaf) return;
     const std::lock_guard hold(of(number).spin);
-    if (Page* const page = (*leaf)[at.page].get()) f(*page);
+    if (Page* const page = leaf->pages[at.page].load(std::memory_order_relaxed)) f(*page);
   }
   void drop(std::uint64_t number) {
     const Slot at = slot(number);
     Leaf* const leaf = (*root_)[at.leaf].load(std::memory_order_acquire);
     if (!leaf) return;
     const std::lock_guard hold(of(number).spin);
-    (*leaf)[at.page].reset();
+    delete leaf->pages[at.page].exchange(nullptr, std::memory_order_relaxed);
   }
   // Lines of the range that do not exist yet will start with this record, for all their bytes in
   // the range.
@@ -104,9 +116,9 @@ class SharedPages {
   void each(F f) const {
     for (std::uint64_t l = 0; l < root_->size(); ++l)
       if (const Leaf* const leaf = (*root_)[l].load(std::memory_order_acquire))
-        for (std::uint64_t p = 0; p < leaf->size(); ++p) {
+        for (std::uint64_t p = 0; p < leaf->pages.size(); ++p) {
           const std::lock_guard hold(of(l << leaf_shift | p).spin);
-          if ((*leaf)[p]) f(*(*leaf)[p]);
+          if (const Page* const page = leaf->pages[p].load(std::memory_order_relaxed)) f(*page);
         }
   }
   std::uint64_t forgotten() const {
@@ -121,7 +133,12 @@ class SharedPages {
  private:
   static constexpr unsigned address_bits = 47, leaf_shift = 18;
   static constexpr unsigned root_shift = address_bits - page_shift - leaf_shift;
-  using Leaf = std::array<std::unique_ptr<Page>, 1u << leaf_shift>;
+  struct Leaf {
+    std::array<std::atomic<Page*>, 1u << leaf_shift> pages{};  // changed under the page's lock
+    ~Leaf() {
+      for (const auto& page : pages) delete page.load(std::memory_order_relaxed);
+    }
+  };
   using Root = std::array<std::atomic<Leaf*>, 1u << root_shift>;
   struct Slot {
     std::uint64_t leaf, page;
@@ -129,7 +146,7 @@ class SharedPages {
   static Slot slot(std::uint64_t page) {
     return {page >> leaf_shift & ((1u << root_shift) - 1), page & ((1u << leaf_shift) - 1)};
   }
-  std::unique_ptr<Page>& made(std::uint64_t page) {
+  std::atomic<Page*>& made(std::uint64_t page) {
     const Slot at = slot(page);
     std::atomic<Leaf*>& place = (*root_)[at.leaf];
     Leaf* leaf = place.load(std::memory_order_acquire);
@@ -137,7 +154,7 @@ class SharedPages {
       auto fresh = std::make_unique<Leaf>();
       if (place.compare_exchange_strong(leaf, fresh.get())) leaf = fresh.release();
     }
-    return (*leaf)[at.page];
+    return leaf->pages[at.page];
   }
   // Removes [from, to) from all ranges.
   void cut(std::uint64_t from, std::uint64_t to) {

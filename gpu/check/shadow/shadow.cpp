@@ -97,6 +97,18 @@ Conflict at_once(const Record& r, std::uint64_t address, std::uint32_t bytes) {
 
 }  // namespace
 
+// The lines of lanes at scattered addresses are mostly in no cache, so they are loaded together.
+void Shadow::prefetch(const Access& access, Mask mask) const {
+  const auto line_of = [&](int lane) { return access.addresses[lane] / line_bytes; };
+  const int first = std::countr_zero(mask), last = 31 - std::countl_zero(mask);
+  const auto near = [&](int a, int b) { return line_of(a) - line_of(b) + 8 <= 16; };
+  if (access.in_row || (near(first, last) && near(first, (first + last) / 2))) return;
+  std::uint64_t before = ~std::uint64_t{0};
+  for (Mask m = mask; m != 0; m &= m - 1)
+    if (const std::uint64_t line = line_of(std::countr_zero(m)); line != before)
+      shared_->prefetch(before = line);
+}
+
 void Shadow::lanes(const Actor& actor, Row row_of, Epoch epoch, const Access& access, Mask mask,
                    std::vector<Conflict>& conflicts) {
   Record r;
@@ -118,6 +130,7 @@ void Shadow::lanes(const Actor& actor, Row row_of, Epoch epoch, const Access& ac
     r.bytes = ByteMask::range(0, line_bytes);
     return line(judge, r, begin / line_bytes, conflicts);
   }
+  if (shared_) prefetch(access, mask);
   // Aligned elements whose size is a power of two do not cross lines.
   const std::uint64_t parts =
       (access.bytes & (access.bytes - 1)) == 0 && access.bytes <= line_bytes ? access.bytes : 0;

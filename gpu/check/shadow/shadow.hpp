@@ -93,6 +93,7 @@ class Shadow {
   void settle(const order::Block& block, bool by_copy);
   void access_at(const order::Block& block, std::uint32_t warp, order::Epoch epoch, bool late,
                  const Access& access, std::vector<Conflict>& conflicts);
+  void prefetch(const Access& access, order::Mask mask) const;
   void lanes(const Actor& actor, order::Row row, order::Epoch epoch, const Access& access,
              order::Mask mask, std::vector<Conflict>& conflicts);
   void line(Judge& judge, const Record& record, std::uint64_t line,

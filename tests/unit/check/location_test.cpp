@@ -1,7 +1,10 @@
-// Location::oldest: which write a read counts as having read, if it only compares the value.
+// Location: which write a read counts as having read, if it only compares the value, and what it
+// acquires from an earlier one.
 #include <gtest/gtest.h>
 
+#include <random>
 #include <set>
+#include <vector>
 
 #include "gpu/check/order/release.hpp"
 
@@ -64,6 +67,67 @@ TEST_F(Oldest, IsNotBeforeAChangeThatIsNotNoted) {
 TEST_F(Oldest, IsOneOfTheLastEightWrites) {
   for (std::uint64_t v = 0; v < 20; ++v) write(v, v + 1);
   EXPECT_EQ(of(20, 1), 13u);
+}
+
+// Writes by threads of many blocks, in chains and not. A reader that saw one of the last eight
+// acquires what had been published by then, and nothing of what was published later.
+TEST(Earlier, GivesWhatWasPublishedByThen) {
+  std::mt19937 random(1);
+  const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
+  const auto place = [](std::uint32_t block) {
+    const Row row = block_row(0, block), first = row & ~((Row{2} << row_bits) - 1);
+    return Place{block / 8, first, first + (Row{2} << row_bits), row};
+  };
+  struct Written {
+    std::uint64_t number;
+    std::array<Release::ByScope, 12> got;  // by the reader's block
+    std::array<Knowledge, 12> loose;
+  };
+  for (int round = 0; round < 200; ++round) {
+    Location at;
+    std::vector<Written> written;
+    const bool relaxed_too = below(2) != 0;
+    for (std::uint32_t i = 0; i < 30; ++i) {
+      const Place by = place(below(12));
+      const Row row = warp_row(by.block, Part::thread, 0);
+      const auto scope = static_cast<Scope>(below(scope_count));
+      const Epoch epoch = i + 1;
+      Snapshot knows;
+      knows.known.raise(warp_row(by.block, Part::thread, 1), 1, epoch);
+      std::uint64_t number = 0;
+      if (relaxed_too && below(3) == 0) {
+        number = at.relaxed_write(by, scope, knows, row, 1, epoch);
+      } else {
+        Release release;
+        if (below(4) != 0) release.add(by, scope, knows.published(by.block, 0, 1, epoch));
+        release.add_loose(knows.known.loose);
+        number = at.write(by, scope, release, below(3) != 0);
+      }
+      if (below(8) == 0) continue;  // not noted
+      at.note(i, i + 1, 4, row, 1, epoch);
+      Written now{number, {}, {}};
+      for (std::uint32_t b = 0; b < 12; ++b) {
+        now.got[b] = at.last()->acquired(place(b));
+        at.last()->acquire_loose(now.loose[b]);
+      }
+      written.push_back(now);
+      for (const Written& w : written) {
+        if (!at.is_noted(w.number)) continue;
+        for (std::uint32_t b = 0; b < 12; ++b) {
+          Release then;
+          at.seen(place(b), Scope::sys, w.number, then);
+          const Release::ByScope got = then.acquired(place(b));
+          for (std::uint32_t s = 0; s < scope_count; ++s) {
+            EXPECT_TRUE(got[s].includes(w.got[b][s]));
+            EXPECT_TRUE(w.got[b][s].includes(got[s]));
+          }
+          Knowledge loose;
+          then.acquire_loose(loose);
+          EXPECT_TRUE(loose.includes(w.loose[b]) && w.loose[b].includes(loose));
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -200,11 +200,14 @@ void Stream::as_worker(std::uint64_t work, const Task& part) const {
 void Stream::work(const std::shared_ptr<Queue>& queue) {
   worker_thread = true;
   std::unique_lock lock(queue->mutex);
+  std::uint64_t held = 0;  // the last stamp whose hold is over
   for (;;) {
     queue->changed.wait(lock,
                         [&] { return !queue->busy && (!queue->items.empty() || queue->closed); });
     if (queue->items.empty()) return;
-    if (const watch::Stamp stamp = queue->items.front().stamp; watch::holds(stamp)) {
+    if (const watch::Stamp stamp = queue->items.front().stamp;
+        stamp.number != held && watch::holds(stamp)) {
+      held = stamp.number;
       lock.unlock();
       watch::wait_for(stamp);
       lock.lock();

@@ -24,9 +24,10 @@ using std::chrono::microseconds;
 // times out shortens the next one, and each wait lengthens it again.
 constexpr microseconds longest{50'000}, shortest{500};
 
-// On a busy machine, the submitting thread may get no processor during the moment. Then the hold
-// lasts until the thread has run for 1/`share` of a moment.
-constexpr int share = 10;
+// On a busy machine, the submitting thread may get no processor during the moment, or wait for a
+// thread that gets none. Then the hold lasts until the thread has run for 1/`share` of a moment, or
+// until it has been asleep at so many looks in a row, one each 1/`share` of a moment.
+constexpr int share = 10, looks = 5;
 
 std::optional<std::chrono::nanoseconds> processor_time(clockid_t clock) {
   timespec now;
@@ -34,23 +35,23 @@ std::optional<std::chrono::nanoseconds> processor_time(clockid_t clock) {
   return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 }
 
-// True if the thread runs or waits for a processor.
-bool is_runnable(int thread) {
+// True if the thread waits for something other than a processor or a page.
+bool is_asleep(int thread) {
   char path[64], text[256];
   std::snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread);
   const int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
+  if (file < 0) return true;
   const ssize_t length = read(file, text, sizeof text - 1);
   close(file);
-  if (length <= 0) return false;
+  if (length <= 0) return true;
   text[length] = 0;
   const char* const state = std::strrchr(text, ')');  // the name may contain ')' too
-  return state && std::strncmp(state, ") R", 3) == 0;
+  return !state || (std::strncmp(state, ") R", 3) != 0 && std::strncmp(state, ") D", 3) != 0);
 }
 
-bool is_starved(const Stamp& stamp, microseconds moment) {
+bool has_run(const Stamp& stamp, microseconds time) {
   const auto had = processor_time(stamp.clock);
-  return had && *had - stamp.had < moment / share && is_runnable(stamp.thread);
+  return !had || *had - stamp.had >= time;
 }
 
 struct Holding {
@@ -60,10 +61,8 @@ struct Holding {
   unsigned waiting = 0;
   microseconds moment = longest;
 
-  bool held(const Stamp& stamp) const {
-    if (waiting != 0 || stamp.number <= released_up_to) return false;
-    const auto age = std::chrono::steady_clock::now() - stamp.time;
-    return age < moment || is_starved(stamp, moment);
+  bool is_released(const Stamp& stamp) const {
+    return waiting != 0 || stamp.number <= released_up_to;
   }
 };
 Holding& holding() {
@@ -90,17 +89,20 @@ bool holds(const Stamp& stamp) {
   if (stamp.number == 0) return false;
   Holding& h = holding();
   const std::lock_guard lock(h.mutex);
-  return h.held(stamp);
+  return !h.is_released(stamp);
 }
 
 void wait_for(const Stamp& stamp) {
   Holding& h = holding();
   std::unique_lock lock(h.mutex);
   const microseconds moment = h.moment;
-  const auto is_released = [&] { return h.waiting != 0 || stamp.number <= h.released_up_to; };
+  const auto is_released = [&] { return h.is_released(stamp); };
   bool released = h.changed.wait_until(lock, stamp.time + moment, is_released);
-  while (!released && h.held(stamp))
+  for (int asleep = 0; !released && !has_run(stamp, moment / share);) {
+    asleep = is_asleep(stamp.thread) ? asleep + 1 : 0;
+    if (asleep == looks) break;
     released = h.changed.wait_for(lock, moment / share, is_released);
+  }
   if (!released) h.moment = std::max(shortest, std::min(h.moment, moment / 2));
 }
 

@@ -65,7 +65,8 @@ struct Stamp {
   std::chrono::nanoseconds had{};  // and its value then
 };
 Stamp stamp_now();
-// True while the work is held back, and a wait until it no longer is.
+// Whether the program has neither waited nor queried since, and a wait until it does or a moment
+// has passed.
 bool holds(const Stamp& stamp);
 void wait_for(const Stamp& stamp);
 // Called when the program queries whether work is done. Submitted work is no longer held back.
