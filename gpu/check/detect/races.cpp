@@ -240,12 +240,16 @@ void Races::ordered(const Allocation& event) {
                                                 : event.ordered ? ordered_release
                                                                 : host_release);
   std::vector<shadow::Conflict> conflicts;
-  global_.host_write_all(launch.knows, {order::block_row(launch.number, 0), 0, 1},
-                         {event.address, event.bytes, place, true, false}, conflicts);
-  // cudaFree need not come after the allocation itself.
+  const shadow::Performer by{order::block_row(launch.number, 0), 0, 1};
+  // A release is compared with the allocation even if nothing has accessed the memory.
+  if (!made) global_.host_copy(launch.knows, by, {event.address, 1, place, true, false}, conflicts);
+  global_.host_write_all(launch.knows, by, {event.address, event.bytes, place, true, false},
+                         conflicts);
+  // cudaFree need not come after the allocation itself, which is one side at most once.
   const PlaceId allocated = session_.places.of_host(ordered_allocation);
+  bool told = !event.ordered;
   for (const shadow::Conflict& each : conflicts)
-    if (event.ordered || each.earlier.place != allocated)
+    if (each.earlier.place != allocated || !std::exchange(told, true))
       reporter_.conflict({{}, Space::global, nullptr, false}, each);
 }
 
