@@ -187,6 +187,9 @@ void Races::block_end(const BlockEnd& event) {
   if (!block) return;
   block->ended = true;
   check_end(*block);
+  // What lacks is often found as a race, too, whose text says more.
+  if (block->early && !session_.findings.concern(event.kernel->launch))
+    reporter_.peer_not_begun(*block->early);
   if (block->order.has_observed()) {
     const Running& of = running(event.kernel->launch);
     if (order::Knowledge more; block->order.learnt(of.done, more))
