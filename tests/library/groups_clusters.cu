@@ -40,6 +40,7 @@ __global__ void __cluster_dims__(4, 1, 1) around(int* out) {
   auto cluster = cg::this_cluster();
   __shared__ int slot[2][64];
   int value = int(blockIdx.x * 64 + threadIdx.x);
+  cluster.sync();  // all blocks have begun
   for (int round = 0; round < 6; ++round) {
     *cluster.map_shared_rank(&slot[round % 2][63 - threadIdx.x], (cluster.block_rank() + 1) % 4) =
         value + 1;

@@ -187,6 +187,9 @@ void Races::block_end(const BlockEnd& event) {
   if (!block) return;
   block->ended = true;
   check_end(*block);
+  // What lacks is often found as a race, too, whose text says more.
+  if (block->early && !session_.findings.concern(event.kernel->launch))
+    reporter_.peer_not_begun(*block->early);
   if (block->order.has_observed()) {
     const Running& of = running(event.kernel->launch);
     if (order::Knowledge more; block->order.learnt(of.done, more))
@@ -240,12 +243,16 @@ void Races::ordered(const Allocation& event) {
                                                 : event.ordered ? ordered_release
                                                                 : host_release);
   std::vector<shadow::Conflict> conflicts;
-  global_.host_write_all(launch.knows, {order::block_row(launch.number, 0), 0, 1},
-                         {event.address, event.bytes, place, true, false}, conflicts);
-  // cudaFree need not come after the allocation itself.
+  const shadow::Performer by{order::block_row(launch.number, 0), 0, 1};
+  // A release is compared with the allocation even if nothing has accessed the memory.
+  if (!made) global_.host_copy(launch.knows, by, {event.address, 1, place, true, false}, conflicts);
+  global_.host_write_all(launch.knows, by, {event.address, event.bytes, place, true, false},
+                         conflicts);
+  // cudaFree need not come after the allocation itself, which is one side at most once.
   const PlaceId allocated = session_.places.of_host(ordered_allocation);
+  bool told = !event.ordered;
   for (const shadow::Conflict& each : conflicts)
-    if (event.ordered || each.earlier.place != allocated)
+    if (each.earlier.place != allocated || !std::exchange(told, true))
       reporter_.conflict({{}, Space::global, nullptr, false}, each);
 }
 

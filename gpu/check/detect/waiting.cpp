@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "gpu/async/multiplies.hpp"
 #include "gpu/check/detect/blocks.hpp"
 #include "gpu/check/detect/waiting/words.hpp"
 
@@ -20,7 +21,8 @@ class Waiting : public Listener {
   explicit Waiting(const Session& session) : session_(session), words_(session) {}
   Topic topics() const override {
     return Topic::mbarriers | Topic::barriers | Topic::collectives | Topic::copies | Topic::fences |
-           Topic::accesses | Topic::addresses | Topic::allocations | Topic::blocks | Topic::hangs;
+           Topic::accesses | Topic::addresses | Topic::allocations | Topic::blocks | Topic::hangs |
+           Topic::multiplies;
   }
 
   void mbarrier(const MbarrierOp& op) override {
@@ -109,6 +111,20 @@ class Waiting : public Listener {
     ClusterState* const state = find(fence.who);
     if (state && state->ordered) release(*state, state->warp(fence.who));
   }
+  // A wgmma is one operation of four warps: each can know that the others have come as far.
+  void multiply_issued(const MultiplyIssued& event) override {
+    ClusterState* const state = find(event.who);
+    if (!state || !state->ordered) return;
+    const std::uint32_t warp = state->warp(event.who);
+    state->order.step(warp);
+    state->order.release(warp, state->multiplies[warpgroup(*state, warp)]);
+  }
+  void multiply_waited(const MultiplyWaited& event) override {
+    ClusterState* const state = find(event.who);
+    if (!state || !state->ordered) return;
+    const std::uint32_t warp = state->warp(event.who);
+    state->order.acquire(warp, state->multiplies[warpgroup(*state, warp)]);
+  }
   void thread_exit(const ThreadExit& event) override {
     Last& last = last_found();
     if (!is(last, event.who)) {
@@ -130,6 +146,7 @@ class Waiting : public Listener {
     if (!state) return;
     settle(*state, cluster_place(*event.kernel, event.block).rank, event.block);
     if (state->held && state->held->block == event.block) report_held(*state);
+    add_overrun(*state, cluster_place(*event.kernel, event.block).rank, event.block);
     keep_writes(*state, event.kernel->launch);
     last_found() = {};
     clusters_.ended(event.kernel->launch, cluster_place(*event.kernel, event.block).first,
@@ -274,6 +291,9 @@ class Waiting : public Listener {
   static BlockBarriers& barriers_of(ClusterState& state, std::uint32_t warp) {
     return state.barriers[state.size == 1 ? 0 : warp / state.block_warps];
   }
+  static std::uint32_t warpgroup(const ClusterState& state, std::uint32_t warp) {
+    return warp - warp % state.block_warps % async::warps_of_group;
+  }
   static void release(ClusterState& state, std::uint32_t warp) {
     state.order.step(warp);
     state.order.release(warp, state.memory);
@@ -377,6 +397,15 @@ class Waiting : public Listener {
         return true;
       }
     return false;
+  }
+  // What makes a race often makes an overrun too.
+  void add_overrun(ClusterState& state, std::uint32_t rank, std::uint64_t block) {
+    for (const auto& [at, history] : state.mbarriers) {
+      if (at.first != rank || !history.overrun()) continue;
+      if (state.found || session_.findings.concern(state.kernel->launch)) return;
+      words_.add(*history.overrun(), history, {block, at.second});
+      state.found = true;
+    }
   }
   void settle(ClusterState& state, std::uint32_t rank, std::uint64_t block) {
     MbarrierHistory::Breaches breaches;

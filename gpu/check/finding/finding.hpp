@@ -60,6 +60,8 @@ struct CodePlace {
 // The line to show to the user: of the instruction's own line and its inlined calls, the innermost
 // outside the headers of the toolkit and the system, else the outermost.
 CodeLine own_line(const CodePlace& place);
+// "copy.cu:31" of that line, or the line of PTX.
+std::string short_line(const CodePlace& place);
 // The inlined calls without duplicates, so that a recursive template is one place at any depth.
 std::vector<CodeLine> distinct_calls(const CodePlace& place);
 

@@ -1,6 +1,8 @@
 // Reads source lines, without line ends and trailing spaces, and with tabs expanded.
 #include "gpu/check/finding/source.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -64,6 +66,12 @@ CodeLine own_line(const CodePlace& place) {
     line = each;
   }
   return line;
+}
+
+std::string short_line(const CodePlace& place) {
+  const CodeLine own = own_line(place);
+  if (own.file.empty()) return fmt::format("PTX line {}", place.ptx_line);
+  return fmt::format("{}:{}", std::filesystem::path(own.file).filename().string(), own.line);
 }
 
 std::vector<CodeLine> distinct_calls(const CodePlace& place) {

@@ -114,6 +114,20 @@ void release() {
   CHECK(cudaDeviceSynchronize());
 }
 
+// Nothing uses the memory between its allocation and its release.
+template <bool right>
+void unused() {
+  Streams s;
+  cudaEvent_t done;
+  CHECK(cudaEventCreate(&done));
+  int* data = nullptr;
+  CHECK(cudaMallocAsync(&data, 1 << 20, s.a));
+  CHECK(cudaEventRecord(done, s.a));
+  if (right) CHECK(cudaStreamWaitEvent(s.b, done));
+  CHECK(cudaFreeAsync(data, s.b));
+  CHECK(cudaDeviceSynchronize());
+}
+
 // A pool reuses bytes: in the same stream, and in another stream once the host has waited.
 void pool_twin() {
   Streams s;
@@ -146,5 +160,7 @@ int main(int argc, char** argv) {
                    {"allocation_twin", allocation<true>},
                    {"release", release<false>},
                    {"release_twin", release<true>},
+                   {"unused", unused<false>},
+                   {"unused_twin", unused<true>},
                    {"pool_twin", pool_twin}});
 }

@@ -168,6 +168,26 @@ TEST_F(StandsStill, InAPhaseThatItsThreadsSkippedTo) {
   EXPECT_FALSE(still.doubt());
 }
 
+TEST_F(StandsStill, TwoPhasesBehind) {
+  Mbarrier full = init(0, 1);
+  arrive(full, thread(0, 2));
+  arrive(full, thread(0, 3));
+  const Standstill still = standstill({waits_for(full, warp(1, 10))});
+  EXPECT_EQ(still.cause(), Cause::overrun);
+  EXPECT_FALSE(still.doubt());
+}
+
+TEST_F(StandsStill, BehindAWaitThatMayBeOverrun) {
+  Mbarrier full = init(0, 1), done = init(8, 1);
+  arrive(full, thread(0, 2));
+  pass(full, warp(1, 9), 0);
+  arrive(full, thread(0, 3));
+  const Standstill still = standstill({waits_for(done, warp(2, 11))});
+  ASSERT_TRUE(still.doubt());
+  EXPECT_EQ(still.doubt()->wait.what, MbarrierBreach::What::overrun);
+  EXPECT_EQ(still.doubt()->wait.who.instruction, 9u);
+}
+
 TEST_F(StandsStill, NotInTheWrongPhaseAfterTheOneBefore) {
   Mbarrier full = init(0, 1);
   arrive(full, thread(0, 2));

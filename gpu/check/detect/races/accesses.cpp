@@ -210,7 +210,23 @@ void Races::check_load_before_atomic(Block& block, const Access& atomic, Mask ma
   candidates_.mark_correct(reporter_.line_of(block.place_of(who, session_.places)));
 }
 
+// Whatever a thread knows of another block, by a chain of operations of any order or scope, tells
+// it that the block has begun.
+void Races::check_begun(Block& block, const Block& owner, const Who& who, Mask mask) {
+  const std::uint32_t warps = block.order.warps();
+  block.peers_begun.resize(block.cluster->blocks.size() * warps);
+  order::Mask& known = block.peers_begun[owner.rank * warps + who.warp];
+  if ((mask & ~known) == 0 || block.early) return;
+  for (const auto& group : block.order.groups(who.warp))
+    for (std::uint32_t w = 0; w < owner.order.warps(); ++w) {
+      const order::Row row = order::warp_row(owner.order.row(), order::Part::thread, w);
+      if (group.view->known.loose.known(row, 1) != 0) known |= group.lanes;
+    }
+  if (mask & ~known) block.early = {who, owner.rank};
+}
+
 void Races::used_remotely(Block& block, Block& owner, const Who& who, Mask mask) {
+  check_begun(block, owner, who, mask);
   if (owner.ended) return reporter_.peer_exited(who, owner.rank);
   const order::Row row = order::warp_row(block.order.row(), order::Part::thread, who.warp);
   const PlaceId place = session_.places.of(who);

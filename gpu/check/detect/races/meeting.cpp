@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "gpu/check/detect/races/state.hpp"
@@ -52,16 +51,6 @@ order::Mask known_after(const order::Snapshot& known, order::Row row, order::Epo
     if (epoch_of(known, row, lane) > epoch) lanes |= order::Mask{1} << lane;
   return lanes;
 }
-
-}  // namespace
-
-std::string short_line(const CodePlace& place) {
-  const CodeLine own = own_line(place);
-  if (own.file.empty()) return fmt::format("PTX line {}", place.ptx_line);
-  return fmt::format("{}:{}", std::filesystem::path(own.file).filename().string(), own.line);
-}
-
-namespace {
 
 // One side, of which `known` knows less than of another thread of its warp or block.
 struct Missed {

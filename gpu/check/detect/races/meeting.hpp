@@ -38,7 +38,4 @@ struct IssuerWait {
 };
 IssuerWait issuer_wait_of(const Block& block, const shadow::Conflict& conflict);
 
-// "copy.cu:31", or the line of PTX.
-std::string short_line(const CodePlace& place);
-
 }  // namespace inflight::check::races

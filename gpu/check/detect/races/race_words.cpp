@@ -247,10 +247,14 @@ Words texture_words() {
 }
 
 Words lifetime_words(const Pair& pair) {
-  return {pair.ends ? "memory is released in the order of one stream, and nothing orders its use "
-                      "in another stream before the release"
-                    : "memory is allocated in the order of one stream, and nothing orders its use "
-                      "in another stream after the allocation",
+  return {pair.begins && pair.ends
+              ? "memory is released in the order of one stream, and nothing orders the release "
+                "after the allocation, which is in the order of another stream"
+          : pair.ends
+              ? "memory is released in the order of one stream, and nothing orders its use "
+                "in another stream before the release"
+              : "memory is allocated in the order of one stream, and nothing orders its use "
+                "in another stream after the allocation",
           "let the stream that comes later wait for an event of the other (cudaEventRecord, "
           "cudaStreamWaitEvent), or use one stream for both",
           "CUDA Programming Guide, Stream-Ordered Memory Allocator"};

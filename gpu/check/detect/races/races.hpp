@@ -78,6 +78,7 @@ class Races : public Listener {
   void synchronise(Block& block, Block* owner, const Access& access, Mask mask, bool write,
                    bool before);
   void used_remotely(Block& block, Block& owner, const Who& who, Mask mask);
+  static void check_begun(Block& block, const Block& owner, const Who& who, Mask mask);
 
   void map_used(Block& block, const CopyIssued& event);
   // map_order.cpp: tensor maps that their kernel changes

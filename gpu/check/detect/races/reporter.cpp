@@ -410,4 +410,23 @@ void Reporter::peer_exited(const Who& who, std::uint16_t rank) {
   });
 }
 
+void Reporter::peer_not_begun(const EarlyUse& use) {
+  session_.findings.add({FindingKind::peer_exited, line_of(place_of(use.who)), no_place, 1}, [&] {
+    Finding finding;
+    finding.kind = FindingKind::peer_exited;
+    finding.sentence = fmt::format(
+        "shared memory of another block of the cluster (rank {}) is used, and nothing tells this "
+        "thread that the block has begun",
+        use.rank);
+    finding.here = session_.places.party(use.who, "uses the other block's shared memory");
+    finding.remedy =
+        "a cluster barrier (barrier.cluster.arrive and .wait, which may be relaxed; "
+        "cluster.sync()) in all blocks before the first use of another block's shared memory";
+    finding.rule =
+        "CUDA Programming Guide, Distributed Shared Memory: all blocks of the cluster must have "
+        "begun before their shared memory is accessed";
+    return finding;
+  });
+}
+
 }  // namespace inflight::check::races

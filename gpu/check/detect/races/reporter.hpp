@@ -46,6 +46,8 @@ class Reporter {
   void ends_with(const Multiplies::Last& multiply);
   // A block uses the shared memory of another one that has or may have ended.
   void peer_exited(const Who& who, std::uint16_t rank);
+  // Nothing orders the use after the begin of that block.
+  void peer_not_begun(const EarlyUse& use);
 
  private:
   Finding map_finding(Party user, Party writer, const Bytes& bytes, bool early_fence);

@@ -92,6 +92,12 @@ struct RemoteUse {
   Who who;
 };
 
+// A use of another block's shared memory by a thread that does not know that the block has begun.
+struct EarlyUse {
+  Who who;
+  std::uint16_t rank = 0;  // of the other block
+};
+
 // A warp's wgmma operations: the epoch of each, beginning with id `first`, and the last execution
 // of each instruction.
 struct Multiplies {
@@ -136,6 +142,8 @@ struct Block {
   std::vector<std::uint64_t> live_words;      // a bit for each 8 bytes that hold a live mbarrier
   std::vector<std::unique_ptr<Copy>> copies;  // cp.async and bulk groups, in the order of issue
   std::vector<RemoteUse> remote;
+  std::vector<order::Mask> peers_begun;  // by rank and warp: lanes that know that the block has
+  std::optional<EarlyUse> early;         // the first
   std::unordered_map<std::uint32_t, Multiplies> multiplies;  // by warp
   // Threads that have exited since the cluster's last barrier.
   struct Exit {

@@ -56,6 +56,8 @@ struct ClusterState {
   std::optional<Held> held;
   WarpOrder order;
   WarpOrder::SyncClock memory;  // passed on by strong accesses and fences
+  // What warps pass on to their warpgroup by wgmma, by its first warp.
+  std::map<std::uint32_t, WarpOrder::SyncClock> multiplies;
   std::map<std::pair<std::uint32_t, std::uint32_t>, MbarrierHistory> mbarriers;
   std::vector<BlockBarriers> barriers;         // by rank
   std::map<std::uint32_t, WarpPolls> polls;    // by warp, of those that polled memory

@@ -57,7 +57,9 @@ std::int64_t MbarrierHistory::seen(std::uint32_t warp) const {
 }
 
 void MbarrierHistory::begin(const MbarrierOp& op) {
+  std::optional<MbarrierBreach> overrun = std::move(overrun_);
   *this = {};
+  overrun_ = std::move(overrun);
   live_ = true;
   known_ = op.op == Op::init;
   init_ = op.who;
@@ -134,7 +136,22 @@ bool MbarrierHistory::may_know_previous(std::uint32_t warp, Mask mask, const War
 }
 
 void MbarrierHistory::protect(std::uint32_t warp, const WarpOrder& order) {
-  for (Pass& each : passes_) each.awaited |= order.knows(warp, each.warp, each.time);
+  for (auto* const waits : {&passes_, &first_waits_})
+    for (Pass& each : *waits) each.awaited |= order.knows(warp, each.warp, each.time);
+}
+
+const MbarrierHistory::Pass* MbarrierHistory::unawaited() const {
+  const auto found = std::find_if(first_waits_.begin(), first_waits_.end(),
+                                  [](const Pass& each) { return !each.awaited; });
+  return known_ && found != first_waits_.end() ? &*found : nullptr;
+}
+
+// `next`: the phase that is complete, whether or not these threads have waited.
+void MbarrierHistory::note_overrun(const Who& who, std::uint32_t parity,
+                                   const MbarrierPhase& next) {
+  if (overrun_) return;
+  overrun_ = MbarrierBreach{What::overrun, {}, who, next.number - 1, next.arrivals, next.expects};
+  overrun_->parity = parity;
 }
 
 const MbarrierHistory::Pass* MbarrierHistory::unprotected() const {
@@ -207,6 +224,7 @@ void MbarrierHistory::contribute(const MbarrierOp& op, std::uint32_t warp, WarpO
 
 void MbarrierHistory::complete(const MbarrierOp& op, Breaches& out) {
   if (const Pass* const pass = unprotected()) out.push_back(repeated(pass->who, pass->parity));
+  if (const Pass* const wait = unawaited()) note_overrun(wait->who, wait->parity, current_);
   if (!in_flight_.empty() && !stray_) {
     stray_ = MbarrierBreach{What::stray_bytes, {}, op.who, current_.number, current_.completed,
                             current_.expects};
@@ -226,6 +244,7 @@ void MbarrierHistory::complete(const MbarrierOp& op, Breaches& out) {
   current_.expected = expected_ = op.expected;
   fewest_pending_ = op.pending;
   passes_.clear();
+  first_waits_.clear();
   observers_.clear();
   completed_ = arrived_;
 }
@@ -280,16 +299,26 @@ void MbarrierHistory::waited(const MbarrierOp& op, std::uint32_t warp, WarpOrder
   const WarpOrder::Time time = order.step(warp);
   order.acquire(warp, completed_);
   if (seen_.size() <= warp) seen_.resize(warp + 1);
-  Who again = op.who;  // lanes that have seen it before
-  again.mask &= ~see(seen_[warp], op.who.mask, asked);
-  if (behind != 1) return;
+  Who fresh = op.who, again = op.who;  // lanes that had not seen it before, and those that had
+  fresh.mask &= see(seen_[warp], op.who.mask, asked);
+  again.mask &= ~fresh.mask;
+  if (behind != 1) {
+    if (fresh.mask != 0 && known_) note_overrun(fresh, op.parity, previous_);
+    return;
+  }
   if (again.mask != op.who.mask && (observers_.empty() || observers_.back().warp != warp))
     observers_.push_back({warp, time});
+  if (fresh.mask != 0) remember(first_waits_, {fresh, warp, time, op.parity});
   if (again.mask == 0 || (!op.by_parity && !contributed(warp, again.mask))) return;
-  if (!passes_.empty() && passes_.back().warp == warp)
-    passes_.back().time = time, passes_.back().awaited = false;
+  remember(passes_, {again, warp, time, op.parity});
+}
+
+// A warp's later waits take the place of its last one, if no other warp has waited since.
+void MbarrierHistory::remember(std::vector<Pass>& waits, const Pass& latest) {
+  if (!waits.empty() && waits.back().warp == latest.warp)
+    waits.back().time = latest.time, waits.back().awaited = false;
   else
-    passes_.push_back({again, warp, time, op.parity});
+    waits.push_back(latest);
 }
 
 std::optional<MbarrierBreach> MbarrierHistory::doubtful_wait(bool fresh) const {

@@ -2,8 +2,9 @@
 //
 // Two rules need more than one operation to check (PTX ISA, "mbarrier"). Whatever counts for a
 // phase (an arrival, expected bytes, a copy's bytes) must come from a thread that can know that the
-// previous phase is complete, otherwise it could have counted for that one. And a thread that waits
-// for a phase must contribute to the next one, otherwise that may complete before the thread waits.
+// previous phase is complete, otherwise it could have counted for that one. And what completes a
+// phase must include a thread that can know of each wait for the previous one, otherwise the phase
+// may complete before that wait, which then lasts for ever.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -48,6 +49,7 @@ struct MbarrierBreach {
     repeated_wait,  // returned at once, for a phase that the thread had seen before
     stale_token,    // a token of neither the current nor the preceding phase
     late_expect,    // bytes expected of a phase that no later arrival keeps incomplete
+    overrun,        // nothing that completed the phase after `number` knows of this wait for it
     count_,
   };
   What what = What::broken_rule;
@@ -85,6 +87,9 @@ class MbarrierHistory {
   std::optional<MbarrierBreach> doubtful_wait(bool fresh) const;
   // Such a wait by `warp`: a possible cause of what the warp then did wrong at another mbarrier.
   std::optional<MbarrierBreach> hasty_wait(std::uint32_t warp) const;
+  // The first wait that nothing kept from being overrun. What breaks another rule often breaks this
+  // one too.
+  const std::optional<MbarrierBreach>& overrun() const { return overrun_; }
   // An arrival that came too early and is not yet reported. Null if there is none.
   const MbarrierBreach* stray_arrival() const {
     return stray_ && stray_->what == MbarrierBreach::What::stray_arrival ? &*stray_ : nullptr;
@@ -102,7 +107,7 @@ class MbarrierHistory {
   std::int64_t seen(std::uint32_t warp) const;
 
  private:
-  struct Pass {  // a wait that returned at once, for a phase that the thread had seen before
+  struct Pass {  // a wait for the previous phase
     Who who;
     std::uint32_t warp = 0;
     WarpOrder::Time time = 0;
@@ -128,9 +133,12 @@ class MbarrierHistory {
   bool may_know_previous(std::uint32_t warp, Mask mask, const WarpOrder& order);
   void protect(std::uint32_t warp, const WarpOrder& order);
   const Pass* unprotected() const;
+  const Pass* unawaited() const;  // among the first waits
+  void note_overrun(const Who& who, std::uint32_t parity, const MbarrierPhase& next);
   MbarrierBreach repeated(const Who& who, std::uint32_t parity) const;
   // These lanes see the phase complete. Returns those that had not seen it.
   static Mask see(std::vector<Seen>& of_warp, Mask mask, std::int64_t phase);
+  static void remember(std::vector<Pass>& waits, const Pass& latest);
   bool contributed(std::uint32_t warp, Mask lane) const;
   bool token_is_stale(const MbarrierOp& op) const;
   void stray_copy(const Who& who, std::uint32_t warp, std::uint64_t bytes);
@@ -143,12 +151,14 @@ class MbarrierHistory {
   std::uint32_t pending_ = 0, expected_ = 0;
   std::int32_t tx_ = 0;
   MbarrierPhase current_, previous_;
-  std::uint32_t fewest_pending_ = 0;           // in the current phase
-  std::vector<Pass> passes_;                   // in the current phase
-  std::vector<Observer> observers_;            // warps that saw the previous phase complete
+  std::uint32_t fewest_pending_ = 0;  // in the current phase
+  std::vector<Pass> passes_;          // in the current phase, by threads that had seen the previous
+  std::vector<Pass> first_waits_;     // in the current phase, by threads that had not
+  std::vector<Observer> observers_;   // warps that saw the previous phase complete
   std::map<CopyKey, Contribution> in_flight_;  // copies
   std::vector<std::vector<Seen>> seen_;        // by warp
   std::optional<MbarrierBreach> stray_;        // not yet reported: more may add to it
+  std::optional<MbarrierBreach> overrun_;      // the first
   WarpOrder::SyncClock arrived_, completed_;   // by all arrivals; by those of complete phases
 };
 

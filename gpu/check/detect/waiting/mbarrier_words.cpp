@@ -225,6 +225,18 @@ void late_expect(MbarrierDraft& d) {
       "(memcpy_async), then arrive";
 }
 
+void overrun(MbarrierDraft& d) {
+  const std::uint64_t next = d.breach.number + 1;
+  d.finding.sentence = fmt::format(
+      "phase {} of {} is complete whether or not this thread has waited for phase {}: a thread "
+      "that comes late to this wait falls two phases behind and waits for ever",
+      next, d.it, d.breach.number);
+  d.here(
+      fmt::format("waits for parity {}, that is for phase {}", d.breach.parity, d.breach.number));
+  d.others(fmt::format("in phase {}, makes", next), "arrival");
+  d.finding.remedy = overrun_remedy(d.finding.there, next);
+}
+
 struct MbarrierRow {
   OfMbarrier what;
   FindingKind kind;
@@ -256,6 +268,8 @@ constexpr MbarrierRow mbarrier_rows[] = {
      "PTX ISA, mbarrier.test_wait: it waits for the current phase or the one before"},
     {OfMbarrier::late_expect, FindingKind::transaction_count, late_expect,
      "PTX ISA, mbarrier.expect_tx: it raises the tx-count of the current phase"},
+    {OfMbarrier::overrun, FindingKind::wrong_phase, overrun,
+     "PTX ISA, mbarrier.test_wait: it waits for the current phase or the one before"},
 };
 static_assert(has_row_for_each(mbarrier_rows));
 

@@ -13,6 +13,15 @@ namespace {
 
 constexpr std::size_t most_parties = 6;
 
+// The line in the kernel's own code, not in a function around one instruction.
+std::string outermost_line(CodePlace place) {
+  if (!place.inlined_at.empty()) {
+    place.file = place.inlined_at.back().file, place.line = place.inlined_at.back().line;
+    place.inlined_at.clear();
+  }
+  return short_line(place);
+}
+
 }  // namespace
 
 std::string plural(std::uint64_t count, std::string_view noun) {
@@ -45,6 +54,17 @@ std::vector<Party> parties_of(std::vector<Contribution> all, std::string_view ve
     result.push_back(places.party(first.who, fmt::format("{} {}", verb, plural(amount, unit))));
   }
   return result;
+}
+
+std::string overrun_remedy(const std::vector<Party>& arrivals, std::uint64_t next) {
+  const std::string it = arrivals.empty()
+                             ? fmt::format("what completes phase {}", next)
+                             : fmt::format("the arrival at {}, which completes phase {}",
+                                           outermost_line(arrivals.front().place), next);
+  return fmt::format(
+      "synchronise this wait with {} (a barrier between the two, or let this thread too arrive in "
+      "phase {} after its wait, and raise the count); or use two mbarriers by turns",
+      it, next);
 }
 
 }  // namespace inflight::check

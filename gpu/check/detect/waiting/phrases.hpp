@@ -21,6 +21,10 @@ std::string name_of(const MbarrierPlace& at, const Who& who, Places& places);
 std::vector<Party> parties_of(std::vector<Contribution> all, std::string_view verb,
                               std::string_view unit, Places& places);
 
+// How to keep a phase from completing before each wait for the one before. `arrivals`: those of the
+// phase, which is number `next`.
+std::string overrun_remedy(const std::vector<Party>& arrivals, std::uint64_t next);
+
 // Whether a table has one row for each enumerator of its rows' `what`, in their order.
 template <class Rows>
 constexpr bool has_row_for_each(const Rows& rows) {

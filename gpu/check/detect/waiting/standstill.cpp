@@ -25,11 +25,13 @@ bool waits_at_barrier(const WaitingGroup& group) {  // or in a collective
 
 Lack lack_of(const MbarrierHistory& m, std::uint32_t warp) {
   const MbarrierPhase& phase = m.current();
+  const std::int64_t awaited = m.seen(warp) + 1, current = static_cast<std::int64_t>(phase.number);
   if (m.pending() == 0 && m.tx_count() > 0 && !m.copies_in_flight()) return Lack::bytes;
+  if (phase.arrivals.empty() && (!phase.expects.empty() || !phase.completed.empty()))
+    return Lack::arrival;
+  if (m.known() && awaited + 2 == current) return Lack::overrun;
   if (!phase.arrivals.empty()) return Lack::arrivals;
-  if (!phase.expects.empty() || !phase.completed.empty()) return Lack::arrival;
-  return m.seen(warp) + 1 < static_cast<std::int64_t>(phase.number) ? Lack::passed
-                                                                    : Lack::everything;
+  return awaited < current ? Lack::passed : Lack::everything;
 }
 
 Standstill::Cause cause_of(Lack lack) {
@@ -39,6 +41,8 @@ Standstill::Cause cause_of(Lack lack) {
       return Cause::lacking_bytes;
     case Lack::arrival:
       return Cause::lacking_arrival;
+    case Lack::overrun:
+      return Cause::overrun;
     case Lack::arrivals:
       return Cause::lacking_arrivals;
     case Lack::passed:
@@ -145,6 +149,10 @@ std::optional<Standstill::Doubt> Standstill::find_doubt() const {
     if (const auto wait = history.doubtful_wait(fresh))
       return Doubt{*wait, &history, {wait->who.block, at.second}};
   }
+  if (root().lack == Lack::everything)
+    for (const auto& [at, history] : state_.mbarriers)
+      if (const auto& wait = history.overrun(); history.live() && wait)
+        return Doubt{*wait, &history, {wait->who.block, at.second}};
   return std::nullopt;
 }
 

@@ -14,6 +14,7 @@ class Standstill {
   enum class Lack : std::uint8_t {
     bytes,       // all threads have arrived, and no copy is in flight
     arrival,     // bytes were expected or delivered, and no thread arrived
+    overrun,     // the phase that the waiting threads have yet to see is complete, and the next too
     arrivals,    // some threads arrived
     passed,      // no thread arrived, and the waiting threads did not wait for the previous phase
     everything,  // no thread arrived
@@ -31,6 +32,7 @@ class Standstill {
     registers,           // setmaxnreg.inc finds too few
     lacking_bytes,       // Lack::bytes of the root's mbarrier
     lacking_arrival,     // Lack::arrival
+    overrun,             // Lack::overrun
     lacking_arrivals,    // Lack::arrivals
     wrong_phase,         // Lack::passed
     barrier_count,       // a barrier's count is higher than the number of threads that arrive
@@ -39,7 +41,8 @@ class Standstill {
     circle,              // each waits for another
     count_,
   };
-  // A wait that returned at once, possibly the cause of a root whose mbarrier lacks every arrival.
+  // A wait that returned at once, or that nothing kept from being overrun: possibly the cause of a
+  // root whose mbarrier lacks every arrival.
   struct Doubt {
     MbarrierBreach wait;
     const MbarrierHistory* mbarrier;

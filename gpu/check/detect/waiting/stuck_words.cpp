@@ -140,6 +140,17 @@ void lacking_arrival(StuckDraft& d) {
       "mbarrier.arrive after it";
 }
 
+void overrun(StuckDraft& d) {
+  const std::uint64_t phase = d.phase().number;
+  d.finding.sentence = fmt::format(
+      "threads wait for parity {} of {}, that is for phase {}, which they have not seen, but it "
+      "and "
+      "phase {} are complete: they are two phases behind and wait for ever",
+      phase & 1, d.name(), phase - 2, phase - 1);
+  d.list(d.mbarrier().previous().arrivals, fmt::format("in phase {}, made", phase - 1), "arrival");
+  d.finding.remedy = overrun_remedy(d.finding.there, phase - 1);
+}
+
 void lacking_arrivals(StuckDraft& d) {
   const MbarrierPhase& phase = d.phase();
   // cp.async.mbarrier.arrive without .noinc raises the pending count that it later lowers.
@@ -258,6 +269,8 @@ constexpr StuckRow stuck_rows[] = {
     {Cause::lacking_arrival, FindingKind::arrival_count, lacking_arrival,
      "PTX ISA, mbarrier.expect_tx: it increases the tx-count of the current phase, but not its "
      "pending count"},
+    {Cause::overrun, FindingKind::wrong_phase, overrun,
+     "PTX ISA, mbarrier.test_wait: it waits for the current phase or the one before"},
     {Cause::lacking_arrivals, FindingKind::arrival_count, lacking_arrivals,
      "PTX ISA, Phase of the mbarrier object: a phase is complete when its pending count is zero"},
     {Cause::wrong_phase, FindingKind::wrong_phase, wrong_phase,
@@ -280,7 +293,8 @@ Finding stuck_finding(const Standstill& still, const StuckRow& row, Places& plac
   finding.rule = row.rule;
   finding.here = places.party(draft.wait().who, group_words(still.root(), still, places));
   row.write(draft);
-  if (still.cause() == Cause::wrong_phase) return std::move(finding);
+  if (still.cause() == Cause::wrong_phase || still.cause() == Cause::overrun)
+    return std::move(finding);
   std::size_t listed = 0;
   for (const Standstill::Group& each : still.groups())
     if (&each != &still.root() && listed++ < most_groups)
