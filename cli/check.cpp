@@ -63,11 +63,12 @@ bool perform(std::vector<Run>& runs, std::size_t at_a_time) {
 struct Collected {
   std::vector<check::Finding> reported;
   std::size_t suppressed = 0, known = 0;
-  check::Spooled all;  // without its findings
+  std::size_t hidden = 0;  // warnings that only --strict shows
+  check::Spooled all;      // without its findings
   bool complete() const { return all.lost == 0 && all.problems.empty(); }
 };
 
-Collected collect(const std::vector<Run>& runs, check::Filter& filter) {
+Collected collect(const std::vector<Run>& runs, check::Filter& filter, bool strict) {
   Collected result;
   std::vector<check::Finding> findings;
   std::map<std::string, std::string> replays;  // by fingerprint: of the first run that found it
@@ -89,6 +90,7 @@ Collected collect(const std::vector<Run>& runs, check::Filter& filter) {
     result.known += verdict == check::Filter::Verdict::known;
     if (verdict == check::Filter::Verdict::report) result.reported.push_back(std::move(each));
   }
+  if (!strict) result.hidden = check::take_warnings(result.reported);
   return result;
 }
 
@@ -176,6 +178,7 @@ void report_rest(const Collected& found, const check::Filter& filter, const std:
                            counted(found.all.launches, "launch", "launches"), processes));
     for (const std::string& each : check::headlines(found.reported)) hint(each);
   }
+  if (found.hidden) complain(check::hidden(found.hidden));
   early.report();
   if (found.suppressed) complain(fmt::format("{} suppressed.", found.suppressed));
   if (found.known) complain(fmt::format("{} known from the baseline.", found.known));
@@ -230,7 +233,7 @@ int check_program(const Request& request, const std::vector<std::string>& words)
   }
   if (!perform(runs, cores)) return not_executable;
 
-  const Collected found = collect(runs, *filter);
+  const Collected found = collect(runs, *filter, settings->strict);
   report_silent(found, runs);
   report_losses(found);
   report_rest(found, *filter, runs, chosen.verbose);

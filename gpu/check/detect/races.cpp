@@ -94,8 +94,20 @@ bool Races::is_of_own_map(const shadow::Conflict& c) const {
          is_map_use(use, session_.places.at(use.place));
 }
 
+void Races::warn(const Scene& scene, const Block* owner, const shadow::Conflict& c) {
+  if (host_.launches().is_host(c.earlier.row)) return;
+  if (c.excuse != shadow::Excuse::volatile_data) return reporter_.conflict(scene, c);
+  // A volatile access beside a load of an atomic object, or a load beside a store to one, is a
+  // flag.
+  const auto is_volatile = [&](const shadow::Side& side) {
+    return session_.places.at(side.place).instruction.find(".volatile") != std::string::npos;
+  };
+  if ((c.earlier.write && c.later.write) || is_volatile(c.earlier))
+    candidates_.keep_volatile(reporter_, scene, c, key_of(owner, c.address));
+}
+
 void Races::report(const Who& who, Block& block, Space space, bool of_mbarrier,
-                   const Access* access) {
+                   const Access* access, const Block* owner) {
   if (block.conflicts.empty()) return;
   const Scene scene{who, space, &block, of_mbarrier};
   const order::Row own = order::warp_row(block.order.row(), order::Part::thread, who.warp);
@@ -115,11 +127,20 @@ void Races::report(const Who& who, Block& block, Space space, bool of_mbarrier,
       continue;
     const Block::Reported now{
         each.earlier.place, each.later.place,
-        static_cast<std::uint8_t>(1 | each.earlier.write << 1 | each.later.write << 2 |
-                                  of_mbarrier << 3 | static_cast<unsigned>(each.why) << 4)};
+        static_cast<std::uint16_t>(1 | each.earlier.write << 1 | each.later.write << 2 |
+                                   of_mbarrier << 3 | static_cast<unsigned>(each.why) << 4 |
+                                   static_cast<unsigned>(each.excuse) << 8)};
     Block::Reported& reported =
         block.reported[(now.earlier * 7 + now.later + now.how) % block.reported.size()];
-    if (is_flag(each) || std::exchange(reported, now) == now) continue;
+    if (is_flag(each)) continue;
+    // Whether it is a flag depends on the location.
+    const bool by_location = each.excuse == shadow::Excuse::volatile_data;
+    if (by_location && flags_.contain(key_of(owner, each.address))) continue;
+    if (std::exchange(reported, now) == now) continue;
+    if (each.excuse != shadow::Excuse::none) {
+      warn(scene, owner, each);
+      continue;
+    }
     if (host_.launches().is_host(each.earlier.row) ||
         !candidates_.take(reporter_, scene, each, access))
       reporter_.conflict(scene, each);
@@ -145,6 +166,7 @@ void Races::kernel_end(const KernelEnd& event) {
   if (event.faulted) blocks_.forget_launch(event.kernel->launch);
   std::uint32_t number = 0;
   std::set<std::uint32_t> running;
+  bool idle = false;
   {
     const std::lock_guard lock(mutex_);
     maps_used_.erase(maps_used_.lower_bound({event.kernel->launch, 0}),
@@ -157,9 +179,11 @@ void Races::kernel_end(const KernelEnd& event) {
     running_.erase(found);
     if (candidates_.any())
       for (const auto& [launch, each] : running_) running.insert(each.number);
+    idle = running_.empty();
   }
   host_.ended(number);
   candidates_.end(number, running, session_.findings);
+  if (idle) flags_.clear();
 }
 
 void Races::child_launched(const ChildLaunched& event) {

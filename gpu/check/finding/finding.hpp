@@ -34,6 +34,8 @@ inline constexpr std::size_t finding_kinds = std::size(kind_facts);
 constexpr const KindFacts& facts_of(FindingKind kind) {
   return kind_facts[static_cast<std::size_t>(kind)];
 }
+// Whether findings of this kind are shown only with --strict.
+constexpr bool only_if_strict(FindingKind kind) { return facts_of(kind).counts == Counts::strict; }
 
 struct CodeLine {
   std::string file;

@@ -37,7 +37,7 @@ bool Findings::concern(std::uint64_t launch) const {
   const std::lock_guard lock(mutex_);
   return std::any_of(found_.begin(), found_.end(), [&](const auto& each) {
     const auto& threads = each.second.here.threads;
-    return threads && threads->launch == launch;
+    return threads && threads->launch == launch && !only_if_strict(each.second.kind);
   });
 }
 

@@ -105,7 +105,7 @@ class Block {
 
   // --- fences
   void fence(std::uint32_t warp, Mask mask, Order order, Scope scope);
-  // These lanes have executed weak stores to global memory.
+  // These lanes have executed weak or volatile stores to global memory.
   void stored(std::uint32_t warp, Mask mask) { warps_[warp].unfenced |= mask; }
   void proxy_fence(std::uint32_t warp, Mask mask, bool shared, bool global);
 

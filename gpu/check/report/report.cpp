@@ -97,6 +97,15 @@ std::size_t mistakes(const std::vector<Finding>& findings, bool strict) {
                     [&](const Finding& f) { return facts_of(f.kind).counts <= last; }));
 }
 
+std::size_t take_warnings(std::vector<Finding>& findings) {
+  return std::erase_if(findings, [](const Finding& f) { return only_if_strict(f.kind); });
+}
+
+std::string hidden(std::size_t warnings) {
+  return fmt::format("{}: --strict shows {}.", plural(warnings, "warning"),
+                     warnings == 1 ? "it" : "them");
+}
+
 std::string summary(const std::vector<Finding>& findings) {
   if (findings.empty()) return "nothing found.";
   std::uint64_t times = 0;

@@ -13,6 +13,11 @@ namespace inflight::check {
 // line, kind and fingerprint, and does not depend on the input order.
 std::vector<Finding> merged(std::vector<Finding> findings);
 
+// Removes the findings that are shown only with --strict. Returns their number.
+std::size_t take_warnings(std::vector<Finding>& findings);
+// "3 warnings: --strict shows them."
+std::string hidden(std::size_t warnings);
+
 // The number of findings that affect the exit status (kinds.def); `strict`: with --strict.
 std::size_t mistakes(const std::vector<Finding>& findings, bool strict = false);
 

@@ -16,6 +16,14 @@ enum class Why : std::uint8_t {
   not_observed,  // another thread's copy, or one on an mbarrier, whose completion was not observed
 };
 
+// Why a pair is a warning only: PTX says what comes of it, but CUDA C++ calls it a data race.
+enum class Excuse : std::uint8_t {
+  none,
+  same_value,     // both write the same value
+  peek,           // a plain load and an atomic: the load's thread goes on with an atomic there
+  volatile_data,  // both are volatile, or one is and the other is a strong write
+};
+
 struct Side {
   order::Row row = 0;
   unsigned lane = 0;
@@ -32,6 +40,7 @@ struct Conflict {
   std::uint64_t address = 0;  // first byte that both access
   std::uint32_t bytes = 0;    // of this pair, in this line
   std::uint32_t allowed = 0, needed = 0;
+  Excuse excuse = Excuse::none;
 };
 
 }  // namespace inflight::shadow

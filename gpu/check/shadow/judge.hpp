@@ -19,6 +19,7 @@ struct Actor {
   bool by_texture = false;  // a read that need not observe writes of its own launch
   order::Mask silent = 0;   // lanes whose write races with no other thread's write
   order::Observations* observes = nullptr;  // a strong read: gets the writes that it observes
+  bool volatile_data = false;               // see Access::volatile_data
 };
 
 class Judge {
@@ -72,6 +73,8 @@ class Judge {
   // Whether each actor of `now` comes after an actor of this read-modify-write. So it comes after
   // those of lower lanes and after what the update has observed.
   bool follows(const Record& update, const Record& now, ByteMask part) const;
+  // Whether strong accesses without an order are to be told too.
+  bool of_volatile_data() const { return a_.volatile_data; }
   // Whether `now` is to note what it observes, and that it has observed `then` at these bytes.
   bool observes() const { return a_.observes != nullptr; }
   void observe(const Record& then, const Record& now, ByteMask part) const;

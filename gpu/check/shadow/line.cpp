@@ -121,6 +121,20 @@ template <class List>
 void Line::compare(List& list, const Record& now, const Judge& judge, Comparison& result,
                    std::vector<Conflict>& conflicts) {
   ByteMask stay;  // written by strong writes that stay
+  // Those bytes of `part` at which `now` has not observed list[i], a strong write.
+  const auto not_observed = [&](std::size_t i, ByteMask part) {
+    const Record& then = list[i];
+    if (!then.write || !then.strong) return part;
+    part = part.without(updated_since(list, i, now, judge, part));
+    return part.any() ? part.without(judge.observed(then, now, part)) : part;
+  };
+  const auto excuse = [&](std::size_t i, ByteMask part, Excuse why) {
+    if (part = not_observed(i, part); !part.any()) return;
+    Conflict found = judge.explain(list[i], now, part);
+    if (found.bytes == 0) return;  // each pair of actors is in order
+    found.excuse = why;
+    conflicts.push_back(found);
+  };
   const auto takes_place = [&](std::size_t i, ByteMask part) {
     const Record& then = list[i];
     const bool pair = then.write || now.write;
@@ -130,14 +144,17 @@ void Line::compare(List& list, const Record& now, const Judge& judge, Comparison
     // An update stays while one stays that it has observed.
     if (judge.ordered(then, now, part))
       return takes && !(now.strong && then.chained && (stay & part).any());
-    if (!pair || judge.morally_strong(then, now)) return false;
-    ByteMask loud = judge.loud(then, now, part);
-    if (!(loud == part) && (!loud.any() || judge.ordered(then, now, loud))) return takes;
-    if (then.write && then.strong) {
-      loud = loud.without(updated_since(list, i, now, judge, loud));
-      if (loud.any()) loud = loud.without(judge.observed(then, now, loud));
-      if (!loud.any()) return takes;
+    if (!pair) return false;
+    if (judge.morally_strong(then, now)) {
+      if (judge.of_volatile_data()) excuse(i, part, Excuse::volatile_data);
+      return false;
     }
+    ByteMask loud = judge.loud(then, now, part);
+    if (!(loud == part) && (!loud.any() || judge.ordered(then, now, loud))) {
+      excuse(i, part.without(loud), Excuse::same_value);
+      return takes;
+    }
+    if (loud = not_observed(i, loud); !loud.any()) return takes;
     conflicts.push_back(judge.explain(then, now, loud));
     return takes;
   };

@@ -182,8 +182,17 @@ void Shadow::access_at(const Block& block, std::uint32_t warp, Epoch epoch, bool
   for (const Views::Group& g : block.groups(warp)) {
     const Mask part = g.lanes & access.lanes;
     if (part == 0) continue;
-    const Actor actor{g.view.get(), block.place(),     warp,          &block,         false, -1,
-                      late,         access.by_texture, access.silent, access.observes};
+    const Actor actor{g.view.get(),
+                      block.place(),
+                      warp,
+                      &block,
+                      false,
+                      -1,
+                      late,
+                      access.by_texture,
+                      access.silent,
+                      access.observes,
+                      access.volatile_data};
     lanes(actor, warp_row(block.row(), Part::thread, warp), epoch, access, part, conflicts);
   }
 }

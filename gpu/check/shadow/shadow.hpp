@@ -25,6 +25,8 @@ struct Access {
   order::Mask silent = 0;   // store: lanes whose write races with no other thread's write
   bool update = false;      // strong: a read-modify-write
   order::Observations* observes = nullptr;  // strong read: gets the writes that it observes
+  // A volatile load or store, unless it is a load whose value decides where its thread goes.
+  bool volatile_data = false;
 };
 
 // Bytes that one actor accesses: a bulk copy, or a copy by the host.

@@ -4,6 +4,7 @@
 #include "gpu/machine/instruction/detail.hpp"
 #include "gpu/machine/instruction/drops.hpp"
 #include "gpu/machine/instruction/endless.hpp"
+#include "gpu/machine/instruction/flags.hpp"
 #include "gpu/machine/instruction/function.hpp"
 #include "gpu/machine/instruction/liveness.hpp"
 #include "gpu/machine/instruction/peeks.hpp"
@@ -56,7 +57,7 @@ class Describer {
     find_held_registers(*out_);
     patience.look();
     out_->flow = analyse(text_);
-    for (auto* const find : {find_peeks, find_drops, find_spins, find_comparisons,
+    for (auto* const find : {find_peeks, find_drops, find_spins, find_comparisons, find_flags,
                              find_contractions, find_lifetimes, find_phases, find_endless_blocks}) {
       patience.look();
       find(*out_);

@@ -70,6 +70,7 @@ struct MemoryOperand {
   bool peeks = false;         // a weak load that an atomic on the same address may follow
   bool spins = false;         // an atomic that a thread repeats until it succeeds
   bool decides = false;       // a strong load whose value is only compared
+  bool flag = false;          // a strong load whose value may decide where its thread goes
   bool may_drop = false;      // a weak load whose value others may leave without effect
   std::uint32_t lanes = ~0u;  // mask of the lanes that give an address
   bool strided = false;       // a matrix: each lane accesses a part of one of its lines

@@ -43,6 +43,7 @@ check::Access access_event(const Warp& w, const MemoryOperand& info, std::uint32
                       info.bytes};
   event.unread = info.unread;
   event.peeks = info.peeks;
+  event.flag = info.flag;
   event.spins = info.spins;
   if (space == check::Space::local) event.frame = w.frame->local_base;
   event.written = event.kind == check::Access::Kind::load ? 0 : mask;

@@ -1,6 +1,6 @@
 // Makes mistakes that any order shows, then ends as its arguments say: mistakes [WORD...]. The
-// words act in turn: `arrive` and `expect` (a mistake each), `right` (a correct kernel), `abort`,
-// `kill`, `exit` (3), `_exit` (3), `wait` (for a signal), `echo` (copies its input), `seeded` (a
+// words act in turn: `arrive` and `expect` (a mistake each), `right` (a correct kernel), `mark` (a
+// warning), `abort`, `kill`, `exit` (3), `_exit` (3), `wait` (for a signal), `echo` (copies its input), `seeded` (a
 // mistake where the order of copies is shuffled by 2), `close` (descriptors, as daemons do, whose
 // numbers then are those of the file "own.dat").
 #include <fcntl.h>
@@ -27,6 +27,8 @@ __global__ void expects(int count) {
                  : "memory");
 }
 
+__global__ void marks(int* done) { *done = 1; }
+
 void close_descriptors() {
   constexpr int most = 4096;
   for (int each = STDERR_FILENO + 1; each < most; ++each) close(each);
@@ -42,6 +44,11 @@ int main(int argc, char** argv) {
     if (word == "seeded" && order && std::string(order) == "shuffled:2") arrives<<<32, 32>>>(1);
     if (word == "expect") expects<<<1, 32>>>(1);
     if (word == "right") arrives<<<1, 32>>>(0);
+    if (word == "mark") {
+      int* done = nullptr;
+      cudaMalloc(&done, sizeof *done);
+      marks<<<1, 64>>>(done);
+    }
     if (word == "close") close_descriptors();
     if (word == "echo") {
       char text[100];

@@ -48,14 +48,14 @@ void find_at_once(const Access& event, Mask lanes, order::Epoch now, std::size_t
         conflicts.end());
 }
 
-// Removes conflicts of a write that by now stores the value already in memory. Another block may
+// Excuses conflicts of a write that by now stores the value already in memory. Another block may
 // have stored the same value, or reported its store, after this one was compared with memory.
-void drop_same_values(const Access& event, std::vector<shadow::Conflict>& conflicts) {
+void excuse_same_values(const Access& event, std::vector<shadow::Conflict>& conflicts) {
   if (!event.pending || std::none_of(conflicts.begin(), conflicts.end(), behind_a_thread)) return;
   const Mask silent = event.pending->silent_now();
-  std::erase_if(conflicts, [&](const shadow::Conflict& c) {
-    return behind_a_thread(c) && (silent >> c.later.lane & 1) != 0;
-  });
+  for (shadow::Conflict& c : conflicts)
+    if (behind_a_thread(c) && (silent >> c.later.lane & 1) != 0)
+      c.excuse = shadow::Excuse::same_value;
 }
 
 }  // namespace
@@ -115,12 +115,17 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
       write && !owner && event.order == Order::weak && publishes_to_host(block, event, mask);
   const bool strong = event.order != Order::weak;
   ++block.accesses;
-  if (!owner && write && !strong) block.order.stored(event.who.warp, mask);
+  const bool volatile_data =
+      event.order == Order::volatile_ && !event.flag &&
+      (event.kind == Access::Kind::load || event.kind == Access::Kind::store);
+  if (!owner && write && (!strong || volatile_data)) block.order.stored(event.who.warp, mask);
   if (!write) candidates_.check_read_back(block.order.row(), event, mask);
   if (!write && !strong)
     block.warps[event.who.warp].last_load = {event.addresses[std::countr_zero(mask)], mask,
                                              event.who.instruction};
   if (event.peeks && !write) peeked(block, event.who);
+  if (event.flag) [[unlikely]]
+    polled(block, owner, event, mask);
   if (!owner && !strong &&
       block.repeats.again(event, mask, write, block.order.epoch(),
                           memory_changes_.load(std::memory_order_relaxed)))
@@ -138,17 +143,17 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
         {event.addresses, part, event.bytes, place, write, strong || flag,
          flag ? order::Scope::sys : scope_of(event.scope), differ, event.proxy == Proxy::texture,
          event.in_row, silently, strong && write && event.kind != Access::Kind::store,
-         strong && !write ? &block.observed : nullptr},
+         strong && !write ? &block.observed : nullptr, volatile_data},
         block.conflicts);
   };
   // Threads that write the same value do not conflict. Lanes that write the value of a lower lane
   // come after that one.
   const auto access_silently = [&](Mask part) {
-    const auto found = static_cast<std::ptrdiff_t>(block.conflicts.size());
-    access(part);
-    block.conflicts.erase(
-        std::remove_if(block.conflicts.begin() + found, block.conflicts.end(), behind_a_thread),
-        block.conflicts.end());
+    const auto found = block.conflicts.size();
+    access(part, true);
+    for (auto i = found; i < block.conflicts.size(); ++i)
+      if (behind_a_thread(block.conflicts[i]))
+        block.conflicts[i].excuse = shadow::Excuse::same_value;
   };
   const Mask silent = write ? mask & event.silent : 0, rest = mask & ~silent;
   // No two lanes of a row have the same address, so one record can be for all of them.
@@ -168,12 +173,12 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
       find_at_once(event, rest, block.order.epoch(), before, block.conflicts);
   }
   if (followers) access_silently(followers);
-  drop_same_values(event, block.conflicts);
+  excuse_same_values(event, block.conflicts);
   if (!block.observed.empty()) observe(block, owner, event);
   if (event.kind == Access::Kind::atomic || event.kind == Access::Kind::reduction)
     candidates_.updated(block.order.row(), event, mask);
   if (strong) synchronise(block, owner, event, mask, write, false);
-  report(event.who, block, event.space, false, &event);
+  report(event.who, block, event.space, false, &event, owner);
   if (event.kind == Access::Kind::atomic && candidates_.any())
     check_load_before_atomic(block, event, mask);
 }
@@ -190,7 +195,7 @@ void Races::loaded(Block& block, Block* owner, const Access& event, Mask mask) {
     block.shared.offer(block.order, *event.log);
     if (event.log->is_open()) block.log = event.log;
   }
-  report(event.who, block, event.space, false, &event);
+  report(event.who, block, event.space, false, &event, owner);
 }
 
 void Races::peeked(Block& block, const Who& who) {
@@ -198,6 +203,15 @@ void Races::peeked(Block& block, const Who& who) {
   if (std::find(known.begin(), known.end(), who.instruction) != known.end()) return;
   known.push_back(who.instruction);
   candidates_.mark_correct(reporter_.line_of(block.place_of(who, session_.places)));
+}
+
+// A location that a thread polls is a flag, which needs no order itself.
+void Races::polled(Block& block, const Block* owner, const Access& event, Mask mask) {
+  std::uint64_t sum = event.who.instruction;
+  for (Mask m = mask; m != 0; m &= m - 1) sum = sum * 31 + event.addresses[std::countr_zero(m)];
+  if (std::exchange(block.warps[event.who.warp].last_poll, sum) == sum) return;
+  for (Mask m = mask; m != 0; m &= m - 1)
+    flags_.add(key_of(owner, event.addresses[std::countr_zero(m)]));
 }
 
 // The warp's last weak load may be that of a lane whose own atomic this is.

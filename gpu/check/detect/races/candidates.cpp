@@ -17,6 +17,12 @@ Mask lanes_at(const Access& access, std::uint64_t address) {
   return found;
 }
 
+// The same conflict as the warning that it is if the load is one that an atomic follows.
+shadow::Conflict excused(shadow::Conflict c) {
+  c.excuse = shadow::Excuse::peek;
+  return c;
+}
+
 }  // namespace
 
 void Candidates::keep(Reporter& reporter, const Scene& scene, const shadow::Conflict& c,
@@ -24,8 +30,25 @@ void Candidates::keep(Reporter& reporter, const Scene& scene, const shadow::Conf
   const auto launch = static_cast<std::uint32_t>(order::launch_of(c.later.row));
   const auto other = static_cast<std::uint32_t>(order::launch_of(c.earlier.row));
   const FindingKey key = reporter.key_of(scene, c);
-  if (!kept_.contains(key))
-    kept_.emplace(key, Kept{launch, other, line, reporter.finding_of(scene, c)});
+  if (kept_.contains(key)) return;
+  Kept& kept =
+      kept_.emplace(key, Kept{launch, other, line, reporter.finding_of(scene, c)}).first->second;
+  if (c.why == shadow::Why::at_once) return;
+  const shadow::Conflict warning = excused(c);
+  kept.warning.emplace(reporter.key_of(scene, warning), reporter.finding_of(scene, warning));
+}
+
+void Candidates::keep_volatile(Reporter& reporter, const Scene& scene, const shadow::Conflict& c,
+                               std::uint64_t location) {
+  const auto launch = static_cast<std::uint32_t>(order::launch_of(c.later.row));
+  const auto other = static_cast<std::uint32_t>(order::launch_of(c.earlier.row));
+  const FindingKey key = reporter.key_of(scene, c);
+  const std::lock_guard lock(mutex_);
+  const auto found = kept_.find(key);
+  if (found != kept_.end() && !flags_.contain(found->second.location)) return;
+  any_ = true;
+  kept_.insert_or_assign(key,
+                         Kept{launch, other, no_place, reporter.finding_of(scene, c), location});
 }
 
 bool Candidates::take_at_once(Reporter& reporter, const Scene& scene, const shadow::Conflict& c,
@@ -67,10 +90,12 @@ bool Candidates::take(Reporter& reporter, const Scene& scene, const shadow::Conf
   if (is_copy(initiator_of(load.row, false)) || is_copy(initiator_of(update.row, false)))
     return false;
   const PlaceId line = reporter.line_of(load.place);
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   const bool is_atomic = access && access->kind == Access::Kind::atomic;
   if (load_first && is_atomic && load.row == update.row && (load.lanes & lanes) != 0) {
     correct_.insert(line);  // the atomic's lane is one of those that loaded
+    lock.unlock();
+    reporter.conflict(scene, excused(c));
     return true;
   }
   any_ = true;
@@ -119,7 +144,10 @@ void Candidates::end(std::uint32_t launch, const std::set<std::uint32_t>& runnin
         ++each;
         continue;
       }
-      if (!correct_.contains(kept.line)) left.emplace_back(each->first, std::move(kept.finding));
+      if (kept.location != 0 ? !flags_.contain(kept.location) : !correct_.contains(kept.line))
+        left.emplace_back(each->first, std::move(kept.finding));
+      else if (kept.warning)
+        left.push_back(std::move(*kept.warning));
       each = kept_.erase(each);
     }
     std::erase_if(watched_, [&](const auto& each) {

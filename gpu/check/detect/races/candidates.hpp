@@ -1,20 +1,22 @@
-// Two kinds of conflicts that are mistakes only without a certain later access. A plain load that
-// conflicts with another thread's atomic is correct before the thread's own atomic on the same
-// address. Lanes that write different values to one address by one store are correct if they read
-// back which of them was stored.
+// Kinds of conflicts that depend on later accesses. A plain load that conflicts with another
+// thread's atomic is a warning only before the thread's own atomic on the same address. Lanes that
+// write different values to one address by one store are correct if they read back which of them
+// was stored. Volatile accesses are correct if a thread polls the location.
 //
 // `old = *p; do ... atomicCAS(p, ...)` and `if (v > *p) atomicMax(p, v)` read what other threads
 // change, and the atomic corrects it. So such a conflict is kept until the end of the later
-// access's launch, and dropped if the load's line was seen, in any launch, to be one of these.
-// Likewise for `owner[slot] = lane; __syncwarp(); if (owner[slot] == lane)`, if all lanes that
-// wrote the address read it together.
+// access's launch, and is only a warning if the load's line was seen, in any launch, to be one of
+// these. Likewise for `owner[slot] = lane; __syncwarp(); if (owner[slot] == lane)`, if all lanes
+// that wrote the address read it together.
 #pragma once
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <vector>
 
+#include "gpu/check/detect/races/flags.hpp"
 #include "gpu/check/detect/races/reporter.hpp"
 
 namespace inflight::check::races {
@@ -22,10 +24,14 @@ namespace inflight::check::races {
 // Thread-safe.
 class Candidates {
  public:
+  explicit Candidates(const Flags& flags) : flags_(flags) {}
   // Keeps the conflict and returns true if it is such a one of two threads. `access`: the later
   // access, or null if that is a copy or an mbarrier operation.
   bool take(Reporter& reporter, const Scene& scene, const shadow::Conflict& conflict,
             const Access* access);
+  // Keeps a conflict of volatile accesses to the location `key`.
+  void keep_volatile(Reporter& reporter, const Scene& scene, const shadow::Conflict& conflict,
+                     std::uint64_t key);
   // Threads of this warp read these addresses.
   void check_read_back(order::Row block, const Access& access, Mask mask) {
     if (any_at_once_.load(std::memory_order_relaxed)) read_back(block, access, mask);
@@ -50,6 +56,8 @@ class Candidates {
     std::uint32_t launch, other;  // of the later access and of the earlier one
     PlaceId line;                 // of the load, or of the store
     Finding finding;
+    std::uint64_t location = 0;                                  // of volatile accesses; 0: others
+    std::optional<std::pair<FindingKey, Finding>> warning = {};  // if the line is correct
   };
   struct WrittenAtOnce {
     PlaceId line;
@@ -60,6 +68,7 @@ class Candidates {
   void keep(Reporter& reporter, const Scene& scene, const shadow::Conflict& conflict, PlaceId line);
   void read_back(order::Row block, const Access& access, Mask mask);
 
+  const Flags& flags_;
   std::mutex mutex_;
   std::atomic<bool> any_{false}, any_at_once_{false};
   std::map<std::pair<order::Row, std::uint64_t>, PlaceId> watched_;  // warp and address of a load

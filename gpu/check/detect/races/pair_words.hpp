@@ -38,8 +38,13 @@ bool of_program(const Pair& pair);
 std::string_view launches_remedy(const Pair& pair);
 // The rule that orders them, or what `initiator` performs with the other side of its launch.
 std::string rule_of(const Pair& pair, Initiator initiator);
+std::string names_of(const Pair& pair);  // "two threads of a block"
+std::string race_remedy(const shadow::Conflict& conflict, const Pair& pair);
 Words texture_words();
 Words lifetime_words(const Pair& pair);
 Words mbarrier_words();
+// warning_words.cpp
+FindingKind warning_of(shadow::Excuse excuse);
+Words warning_words(const shadow::Conflict& conflict, const Pair& pair);
 
 }  // namespace inflight::check::races

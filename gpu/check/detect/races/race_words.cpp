@@ -84,6 +84,8 @@ std::string meeting_remedy(const Conflict& c, const Pair& pair) {
   }
 }
 
+}  // namespace
+
 std::string race_remedy(const Conflict& c, const Pair& pair) {
   if (polls_for_host(c, pair))
     return "if the kernel polls these bytes until they change, leave the copy in its own stream "
@@ -132,6 +134,8 @@ std::string race_remedy(const Conflict& c, const Pair& pair) {
            publish("(__threadfence() on both sides of an atomic flag)");
   return publish(gpu_release);
 }
+
+namespace {
 
 std::string_view launches_rule(const Pair& pair) {
   if (overlap(pair)) return "PTX ISA, griddepcontrol";
@@ -183,10 +187,10 @@ Words at_once_words(Space space) {
           "writes to one location for several threads"};
 }
 
-Words race_words(const Conflict& c, const Pair& pair) {
+std::string names_of(const Pair& pair) {
   const bool host = pair.earlier == Initiator::host || pair.later == Initiator::host;
   const std::string of_streams = host ? in_two_streams(pair) : "";
-  const std::string_view who =
+  return std::string(
       nested(pair)     ? "two launches, at least one of them made by a kernel,"
       : branches(pair) ? "two nodes of a graph"
       : host           ? std::string_view(of_streams)
@@ -196,7 +200,10 @@ Words race_words(const Conflict& c, const Pair& pair) {
       : pair.same_warp    ? "two lanes of a warp"
       : pair.same_block   ? "two threads of a block"
       : pair.same_cluster ? "two blocks of a cluster"
-                          : "two blocks";
+                          : "two blocks");
+}
+
+Words race_words(const Conflict& c, const Pair& pair) {
   const bool both = c.earlier.write && c.later.write;
   const std::string_view how = both ? "both write" : "read and write";
   const std::string_view weak =
@@ -205,7 +212,7 @@ Words race_words(const Conflict& c, const Pair& pair) {
                              "does not include the other thread"
       : pair.ended ? ": one thread exited without arriving at the barrier at which the other waited"
                    : "";
-  return {fmt::format("{} {} the same {}, and nothing orders the two{}", who, how,
+  return {fmt::format("{} {} the same {}, and nothing orders the two{}", names_of(pair), how,
                       memory(pair.space), weak),
           race_remedy(c, pair),
           is_weak_handover(c, pair) ? std::string(words_of(Initiator::thread).rule)

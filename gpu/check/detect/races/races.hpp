@@ -62,9 +62,10 @@ class Races : public Listener {
   void take_noted(Block& block);
   static Block* peer(const Block& block, std::uint16_t rank);
   shadow::Shadow& shadow_of(Block* owner) { return owner ? owner->shared : global_; }
-  // Reports the conflicts of the last access by `block`. `access`: that access, if by threads.
+  // Reports the conflicts of the last access by `block`. `access`: that access, if by threads;
+  // `owner`: of the shared memory that it accessed.
   void report(const Who& who, Block& block, Space space, bool of_mbarrier = false,
-              const Access* access = nullptr);
+              const Access* access = nullptr, const Block* owner = nullptr);
 
   // Checks a read of constant memory, which copies in streams may write.
   void constants_read(Block& block, const Access& access);
@@ -107,6 +108,9 @@ class Races : public Listener {
   // A thread's access of system scope and an access by host code, which is how flags are used.
   bool is_flag(const shadow::Conflict& conflict) const;
   void peeked(Block& block, const Who& who);
+  void polled(Block& block, const Block* owner, const Access& event, Mask mask);
+  // Tells of a pair that is a warning only. `owner`: of the shared memory.
+  void warn(const Scene& scene, const Block* owner, const shadow::Conflict& conflict);
   void check_load_before_atomic(Block& block, const Access& atomic, Mask mask);
   // A thread's access after a fence of system scope, which may be a flag for the host.
   bool publishes_to_host(const Block& block, const Access& access, Mask mask) const;
@@ -129,7 +133,8 @@ class Races : public Listener {
   Locations locations_;
   Aliases aliases_;
   RunningBlocks blocks_;
-  Candidates candidates_;
+  Flags flags_;
+  Candidates candidates_{flags_};
   std::atomic<std::uint64_t> memory_changes_{0};  // number of allocations and releases
   std::mutex mutex_;
   std::map<std::uint64_t, Running> running_;                     // by launch
@@ -154,5 +159,6 @@ class Races : public Listener {
 
 order::Order order_of(Order order);
 order::Scope scope_of(Scope scope);
+std::uint64_t key_of(const Block* owner, std::uint64_t address);
 
 }  // namespace inflight::check::races

@@ -148,6 +148,7 @@ bool Reporter::repeats(const Scene& scene, const Conflict& c) const {
 // and of two accesses, or two copies that write, the one later in the source.
 bool Reporter::is_swapped(const Scene& scene, const Conflict& c, FindingKind kind) const {
   if (c.why == shadow::Why::by_texture) return false;
+  if (c.excuse == shadow::Excuse::peek) return !c.earlier.write;
   const Pair pair = pair_of(scene, c);
   if (pair.earlier == Initiator::program || pair.later == Initiator::program)
     return pair.earlier == Initiator::program;

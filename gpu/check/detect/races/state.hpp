@@ -158,7 +158,7 @@ struct Block {
   // A cache of conflicts already reported, because programs can have millions.
   struct Reported {
     PlaceId earlier = no_place, later = no_place;
-    std::uint8_t how = 0;
+    std::uint16_t how = 0;
     bool operator==(const Reported&) const = default;
   };
   std::array<Reported, 32> reported;
@@ -222,6 +222,7 @@ struct Block {
   struct Warp {
     LastRead last_read;
     LastLoad last_load;
+    std::uint64_t last_poll = 0;  // a sum of its last load of flags
     AcquiredFromHost acquired_from_host;
     PublishedToHost published_to_host;
     std::uint32_t last_sync = 0;  // `accesses` when its lanes last synchronised

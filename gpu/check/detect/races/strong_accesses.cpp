@@ -37,13 +37,13 @@ order::Scope scope_of(Scope s) {
   }
 }
 
-namespace {
-
 // A unique key of a location in global memory or in a block's shared memory.
 std::uint64_t key_of(const Block* owner, std::uint64_t address) {
   return owner ? std::uint64_t{1} << 62 | order::block_of(owner->order.row()) << 18 | address
                : address;
 }
+
+namespace {
 
 // The lanes' addresses are in equal steps, so all differ. May be false even if all differ.
 bool all_apart(const std::uint64_t* addresses, Mask lanes) {

@@ -59,6 +59,7 @@ Initiator initiator_of(order::Row row, bool host) {
 
 FindingKind kind_of(const Conflict& c, const Pair& pair) {
   if (pair.of_mbarrier) return FindingKind::barrier_misuse;
+  if (c.excuse != shadow::Excuse::none) return warning_of(c.excuse);
   if (pair.ends) return FindingKind::use_after_free;
   if (c.why == Why::proxy_fence || c.why == Why::by_texture)
     return FindingKind::missing_proxy_fence;
@@ -84,6 +85,7 @@ FindingKind kind_of(const Conflict& c, const Pair& pair) {
 
 Words words_of(const Conflict& c, const Pair& pair) {
   if (pair.of_mbarrier) return mbarrier_words();
+  if (c.excuse != shadow::Excuse::none) return warning_words(c, pair);
   if (pair.begins || pair.ends) return lifetime_words(pair);
   if (of_program(pair)) return program_words(c, pair);
   if (c.why == Why::proxy_fence) return fence_words(c, pair);

@@ -106,7 +106,9 @@ class Checking {
     for (const check::Finding& each : all)
       if (whole_filter_.judge(each) == check::Filter::Verdict::report) reported.push_back(each);
     reported = check::merged(std::move(reported));
+    const std::size_t hidden = settings().strict ? 0 : check::take_warnings(reported);
     report(check::summary(reported));
+    if (hidden) report(check::hidden(hidden));
     for (const std::string& path : chosen_.reports)
       if (const auto wrote = check::write_report(path, reported, source_folders_); !wrote)
         report(wrote.error() + "."), fail_at_end();
@@ -119,6 +121,7 @@ class Checking {
   void found(const check::Finding& finding) {
     if (spool_ && !spool_->add(finding)) report_once(not_kept, not_kept);
     if (filter_.judge(finding) != check::Filter::Verdict::report) return;
+    if (check::only_if_strict(finding.kind) && !settings().strict) return;
     std::string text =
         "inflight: " + (alike_.seen_before(finding) ? check::short_text(finding, style_)
                                                     : check::to_text(finding, style_));

@@ -1,0 +1,59 @@
+// Texts for what PTX defines and CUDA C++ calls a data race.
+#include <fmt/format.h>
+
+#include "gpu/check/detect/races/pair_words.hpp"
+
+namespace inflight::check::races {
+
+using shadow::Conflict;
+using shadow::Excuse;
+using shadow::Why;
+
+namespace {
+
+constexpr const char* rule = "C++ standard, [intro.races]: data race";
+
+Words same_value(const Conflict& c, const Pair& pair) {
+  const std::string who = c.why == Why::at_once ? "several lanes of a warp" : names_of(pair);
+  return {fmt::format("{} write one value to the same {}, and nothing orders them: the value is "
+                      "certain, but in C++ it is a data race",
+                      who, memory(pair.space)),
+          "let one thread write (if (threadIdx.x == 0)), or write by atomic stores: "
+          "cuda::atomic_ref and store() with cuda::memory_order_relaxed, or atomicExch()",
+          rule};
+}
+
+Words peek(const Pair& pair) {
+  return {
+      fmt::format("a plain load reads {} that another thread's atomic changes, before an atomic "
+                  "of its own thread there: the atomic corrects what the load saw, but in C++ "
+                  "it is a data race",
+                  memory(pair.space)),
+      "an atomic load: cuda::atomic_ref and load() with cuda::memory_order_relaxed", rule};
+}
+
+Words volatile_data(const Conflict& c, const Pair& pair) {
+  const bool both = c.earlier.write && c.later.write;
+  const std::string_view lack = c.why == Why::weak_edge ? too_weak : "";
+  return {
+      fmt::format("{} {} the same {} by accesses of which at least one is volatile, and "
+                  "nothing orders the two{}: volatile neither releases nor acquires",
+                  names_of(pair), both ? "both write" : "read and write", memory(pair.space), lack),
+      race_remedy(c, pair) + "; if any order is correct, cuda::atomic_ref in place of volatile",
+      rule};
+}
+
+}  // namespace
+
+FindingKind warning_of(Excuse excuse) {
+  return excuse == Excuse::same_value ? FindingKind::same_value_writes
+         : excuse == Excuse::peek     ? FindingKind::read_beside_atomics
+                                      : FindingKind::unordered_volatile;
+}
+
+Words warning_words(const Conflict& c, const Pair& pair) {
+  if (c.excuse == Excuse::same_value) return same_value(c, pair);
+  return c.excuse == Excuse::peek ? peek(pair) : volatile_data(c, pair);
+}
+
+}  // namespace inflight::check::races
