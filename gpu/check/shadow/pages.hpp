@@ -80,7 +80,8 @@ class SharedPages {
     const Leaf* const leaf = (*root_)[at.leaf].load(std::memory_order_acquire);
     const Page* const page = leaf ? leaf->pages[at.page].load(std::memory_order_relaxed) : nullptr;
     if (!page) return;
-    const auto* const begin = reinterpret_cast<const char*>(page) + line % page_lines * sizeof(Line);
+    const auto* const begin =
+        reinterpret_cast<const char*>(page) + line % page_lines * sizeof(Line);
     for (std::size_t i = 0; i < sizeof(Line); i += 64) __builtin_prefetch(begin + i);
     __builtin_prefetch(begin + sizeof(Line) - 1);
   }

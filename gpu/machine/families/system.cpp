@@ -27,7 +27,9 @@ const Op* run_nanosleep(Warp& w, const Op* op) {
 }
 
 const Op* run_trap(Warp& w, const Op* op) {
-  return w.fault(op, FaultKind::trap, w.mask, "the code ends the kernel as failed, as __trap() and failed checks of libraries do");
+  return w.fault(
+      op, FaultKind::trap, w.mask,
+      "the code ends the kernel as failed, as __trap() and failed checks of libraries do");
 }
 
 const Op* run_brkpt(Warp& w, const Op* op) {

@@ -1,6 +1,8 @@
+// arch: compute_90
 // Unordered accesses in two streams, or in one block:
-// streams copies|fill|memset|atomic|sizes.
+// streams copies|fill|memset|atomic|sizes|refill.
 #include "tests/kernels/check/check_test.cuh"
+#include "tests/kernels/check/ptx_macros.cuh"
 
 __global__ void writes(int* data) { data[threadIdx.x] = threadIdx.x; }
 
@@ -12,6 +14,24 @@ __global__ void counts(int* data) {
 __global__ void halves(unsigned long long* data) {
   if (threadIdx.x == 0) atomicCAS(data, 0ull, 1ull << 40);
   if (threadIdx.x == 32) atomicAdd(reinterpret_cast<unsigned*>(data) + 1, 1u);
+}
+
+// Warps refill a stage before its readers are done.
+__global__ void stage(int* data) {
+  __shared__ int stage[64];
+  __shared__ alignas(8) std::uint64_t full;
+  if (threadIdx.x == 0) MBARRIER_INIT(&full, 64);
+  __syncthreads();
+  for (int round = 0; round < 2; ++round) {
+    if (threadIdx.x < 64) {
+      if (round == 1) MBARRIER_WAIT(&full, 0);
+      stage[threadIdx.x] = round;
+      MBARRIER_ARRIVE(&full);
+    } else {
+      MBARRIER_WAIT(&full, round);
+      data[threadIdx.x - 64] += stage[threadIdx.x - 32];
+    }
+  }
 }
 
 struct Both {
@@ -55,11 +75,17 @@ void sizes() {
   halves<<<1, 64>>>(reinterpret_cast<unsigned long long*>(static_cast<int*>(s.data)));
 }
 
+void refill() {
+  Both s;
+  stage<<<1, 96>>>(s.data);
+}
+
 int main(int argc, char** argv) {
   return run_case(argc, argv,
                   {{"copies", copies},
                    {"fill", fill},
                    {"memset", memset_of_default_stream},
                    {"atomic", atomic},
-                   {"sizes", sizes}});
+                   {"sizes", sizes},
+                   {"refill", refill}});
 }

@@ -16,4 +16,7 @@ expect "an atomic and a plain access" 86 \
 expect "atomics of two sizes" 86 '^inflight: data-race: .* nothing orders the two: both are strong, but they access different bytes' \
   "$inflight" check "$program" sizes
 grep -q 'fix: atomic accesses of the same bytes on both sides' <<<"$output" || fail "another remedy: $output"
+expect "a stage that is refilled" 86 \
+  'fix: (let the thread wait before|an mbarrier at which the thread arrives after the read at [^ ]*, and for which the other waits before) the write at streams\.cu:' \
+  "$inflight" check "$program" refill
 finish

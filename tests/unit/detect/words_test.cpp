@@ -109,6 +109,9 @@ TEST(Words, SayWhichOperationIsInTheWrongPlace) {
                         "(0,0,0) of block (1,0,0) at a.cu:9"));
   EXPECT_THAT(remedy(How::other_thread), HasSubstr("a barrier (__syncthreads(), or bar.sync"));
   EXPECT_THAT(remedy(How::arrives_after), HasSubstr("before the read at a.cu:20"));
+  EXPECT_THAT(remedy(How::refills),
+              HasSubstr("let the thread wait before the write at a.cu:7 for an mbarrier at which "
+                        "the readers arrive after the read at a.cu:20"));
   EXPECT_THAT(remedy(How::arrives_first),
               HasSubstr("move the arrival at a.cu:9 behind the write at a.cu:7"));
   EXPECT_THAT(remedy(How::one_way), HasSubstr("an mbarrier at which the thread arrives after"));

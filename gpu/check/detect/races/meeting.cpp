@@ -103,6 +103,29 @@ std::pair<How, std::pair<order::Row, order::Mask>> other_of(const Missed& m, Pla
   return {How::unknown, {}};
 }
 
+// The warp `by` arrives at an mbarrier for which a lane of `waits` waits.
+bool answers(const Block& near, order::Row by, order::Row waits, Places& places) {
+  bool found = false;
+  for (const Block* owner : near.cluster->blocks) {
+    if (!owner) continue;
+    for (const auto& [offset, at] : owner->mbarriers) {
+      bool arrives = false, waited = false;
+      for (const Mbarrier::Use& use : at->uses) {
+        const bool arrival = is_arrival(use, places);
+        arrives |= arrival && use.row == by;
+        waited |= !arrival && use.row == waits;
+      }
+      found |= arrives && waited;
+    }
+  }
+  return found;
+}
+
+bool waits_at(const Mbarrier& m, order::Row row, Places& places) {
+  return std::ranges::any_of(
+      m.uses, [&](const Mbarrier::Use& use) { return use.row == row && !is_arrival(use, places); });
+}
+
 }  // namespace
 
 Meeting meeting_of(const Block& block, const Who& by, const Conflict& c, Places& places) {
@@ -144,13 +167,14 @@ Meeting meeting_of(const Block& block, const Who& by, const Conflict& c, Places&
     }
   }
   const Mbarrier::Use *behind = nullptr, *before = nullptr;
+  const Mbarrier* at = nullptr;  // of `behind`
   bool they_use = false, i_use = false;
   each_use(block, mine, [&](const Mbarrier&, const Mbarrier::Use&) { i_use = true; });
-  each_use(block, theirs, [&](const Mbarrier&, const Mbarrier::Use& use) {
+  each_use(block, theirs, [&](const Mbarrier& of, const Mbarrier::Use& use) {
     they_use = true;
     if ((use.who.mask & actors) == 0 || !is_arrival(use, places)) return;
     if (use.epoch >= c.earlier.epoch) {
-      if (!behind || use.epoch < behind->epoch) behind = &use;
+      if (!behind || use.epoch < behind->epoch) behind = &use, at = &of;
     } else if (known.knows(theirs, c.earlier.lane, use.epoch) &&
                (!before || use.epoch > before->epoch)) {
       before = &use;
@@ -159,6 +183,9 @@ Meeting meeting_of(const Block& block, const Who& by, const Conflict& c, Places&
   if (const Mbarrier::Use* const use = behind ? behind : before) {
     m.how = behind ? How::arrives_after : How::arrives_first;
     m.at = short_line(places.at(places.of(use->who)));
+    if (behind && c.earlier.write && !c.later.write && waits_at(*at, mine, places) &&
+        !answers(block, mine, theirs, places))
+      m.how = How::refills;
   } else if (they_use && i_use) {
     m.how = How::one_way;
   }

@@ -16,6 +16,8 @@ struct Meeting {
     other_lane,     // the later side knows what another lane of the earlier's warp did afterwards
     other_thread,   // the same of another thread of its block
     arrives_after,  // the earlier thread then arrives at an mbarrier; the later has not seen that
+    refills,        // the same, and the later side has waited there before, but never arrives where
+                    // the earlier thread waits
     arrives_first,  // the later side has seen an arrival that the earlier thread made before
     one_way,        // both use mbarriers, and the earlier thread does not arrive at any
   };

@@ -70,6 +70,12 @@ std::string meeting_remedy(const Conflict& c, const Pair& pair) {
               ? "; or, if this reads what was there before, let that thread wait before it writes, "
                 "for an mbarrier at which the readers arrive"
               : "");
+    case How::refills:
+      return fmt::format(
+          "let the thread wait before {} for an mbarrier at which the readers arrive after the "
+          "read at {}: nothing tells it that they are done; or, if this reads the new bytes, wait "
+          "before it for the phase at which that thread arrives behind the write ({})",
+          access, m.later, m.at);
     case How::arrives_first:
       return fmt::format(
           "move the arrival at {} behind {}: it publishes only what its thread did before", m.at,
