@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <iterator>
 #include <memory>
 #include <random>
 #include <set>
@@ -116,7 +118,8 @@ TEST(ShadowMemory, FindsBytesOfBothWhateverTheShape) {
   }
 }
 
-// A lane that writes what memory holds conflicts with reads and copies, but with no thread's write.
+// A lane that writes what memory holds conflicts with reads and copies. Its conflicts with threads'
+// writes are excused.
 TEST(ShadowMemory, ComparesSilentLanesWithEverythingButWritesOfThreads) {
   enum { reads, writes, copies };
   int partly = 0;
@@ -139,9 +142,25 @@ TEST(ShadowMemory, ComparesSilentLanesWithEverythingButWritesOfThreads) {
     later.silent = silent;
     memory.access(block, 1, later, conflicts);
     const Mask loud = second.mask & (kind == writes ? ~silent : ~Mask{0});
-    const std::set<std::uint64_t> a = bytes_of(first, first.mask), b = bytes_of(second, loud);
-    bool meet = false;
-    for (const std::uint64_t each : a) meet |= b.contains(each);
+    const std::set<std::uint64_t> a = bytes_of(first, first.mask), b = bytes_of(second, loud),
+                                  quiet = bytes_of(second, second.mask & ~loud);
+    bool meet = false, meet_quietly = false;
+    for (const std::uint64_t each : a) {
+      meet |= b.contains(each);
+      meet_quietly |= quiet.contains(each);
+    }
+    std::vector<Conflict> excused;
+    std::copy_if(conflicts.begin(), conflicts.end(), std::back_inserter(excused),
+                 [](const Conflict& c) { return c.excuse != shadow::Excuse::none; });
+    std::erase_if(conflicts, [](const Conflict& c) { return c.excuse != shadow::Excuse::none; });
+    if (!meet) {
+      ASSERT_EQ(!excused.empty(), meet_quietly) << "seed " << seed;
+    }
+    for (const Conflict& c : excused) {
+      ASSERT_EQ(c.excuse, shadow::Excuse::same_value) << "seed " << seed;
+      ASSERT_TRUE(silent >> c.later.lane & 1) << "seed " << seed;
+      ASSERT_TRUE(a.contains(c.address) && quiet.contains(c.address)) << "seed " << seed;
+    }
     ASSERT_EQ(!conflicts.empty(), meet) << "seed " << seed;
     for (const Conflict& c : conflicts) {
       ASSERT_TRUE(loud >> c.later.lane & 1) << "seed " << seed;
@@ -299,6 +318,28 @@ TEST_F(ManyReads, EndAtABarrier) {
   meet();
   for (std::uint32_t element = 0; element < elements; ++element)
     EXPECT_TRUE(write_byte(1024 + element * 4).empty());
+}
+
+// Strong accesses of threads without an order are excused, and told of volatile data only.
+TEST(ShadowMemory, TellsOfVolatileDataWithoutOrder) {
+  for (const bool volatile_data : {false, true}) {
+    Block block({1, 0, 64}, {});
+    Shadow memory(Space::global);
+    std::vector<Conflict> conflicts;
+    Addresses at{};
+    at[0] = 64;
+    shadow::Access access{at.data(), 1, 4, 1, true, true, order::Scope::sys};
+    access.volatile_data = volatile_data;
+    memory.access(block, 0, access, conflicts);
+    memory.access(block, 0, access, conflicts);
+    EXPECT_TRUE(conflicts.empty());
+    access.write = false;
+    memory.access(block, 1, access, conflicts);
+    ASSERT_EQ(conflicts.size(), volatile_data ? 1u : 0u);
+    if (volatile_data) {
+      EXPECT_EQ(conflicts[0].excuse, shadow::Excuse::volatile_data);
+    }
+  }
 }
 
 // Each lane of a warp knows only its own accesses.

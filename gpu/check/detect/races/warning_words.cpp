@@ -32,14 +32,19 @@ Words peek(const Pair& pair) {
       "an atomic load: cuda::atomic_ref and load() with cuda::memory_order_relaxed", rule};
 }
 
-Words volatile_data(const Conflict& c, const Pair& pair) {
+Words volatile_data(Conflict c, const Pair& pair) {
   const bool both = c.earlier.write && c.later.write;
-  const std::string_view lack = c.why == Why::weak_edge ? too_weak : "";
+  const std::string sentence = fmt::format(
+      "{} {} the same {} by {}, and nothing orders the two{}: volatile neither releases nor "
+      "acquires",
+      names_of(pair), both ? "both write" : "read and write", memory(pair.space),
+      c.earlier.update ? "an atomic and a volatile store" : "volatile accesses",
+      c.why == Why::weak_edge ? too_weak : "");
+  // What orders plain accesses orders these too.
+  c.earlier.strong = c.later.strong = false;
   return {
-      fmt::format("{} {} the same {} by accesses of which at least one is volatile, and "
-                  "nothing orders the two{}: volatile neither releases nor acquires",
-                  names_of(pair), both ? "both write" : "read and write", memory(pair.space), lack),
-      race_remedy(c, pair) + "; if any order is correct, cuda::atomic_ref in place of volatile",
+      sentence,
+      race_remedy(c, pair) + "; or cuda::atomic_ref in place of volatile, if any order is correct",
       rule};
 }
 
