@@ -37,6 +37,8 @@ constexpr Option program_options[] = {
      "extend allocations to the next multiple, as a GPU's pages do; 1 by default"},
     {"--memory", "INFLIGHT_MEMORY", "SIZE",
      "how much of the host's memory devices may use, such as 16G; 7/8 of it by default"},
+    {"--host-access", "INFLIGHT_HOST_ACCESS", nullptr,
+     "let host code read and write device memory, which ends the process on a GPU"},
     {"--strict", "INFLIGHT_STRICT", nullptr,
      "do not launch a kernel that contains an unsupported instruction, even if it is never "
      "reached; under 'check', warnings count too"},

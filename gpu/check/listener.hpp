@@ -27,7 +27,7 @@ enum class Topic : std::uint32_t {
   collectives = 1u << 8,
   waits = 1u << 9,  // waited
   allocations = 1u << 10,
-  host = 1u << 11,        // stream_edge, host_accessed, host_touched
+  host = 1u << 11,        // stream_edge, host_accessed, host_touched, device_touched
   addresses = 1u << 12,   // without it, Access::addresses may be null
   blocks = 1u << 13,      // block_begin, block_end, thread_exit
   counts = 1u << 14,      // *_counted: sums, which cost a fraction of what events do
@@ -80,6 +80,7 @@ constexpr bool has(Topic set, Topic topic) {
   X(StreamEdge, stream_edge, host)                     \
   X(HostAccess, host_accessed, host)                   \
   X(HostTouch, host_touched, host)                     \
+  X(DeviceTouch, device_touched, host)                 \
   X(CallFailed, call_failed, faults)                   \
   X(ProcessEnd, process_ended, host)                   \
   X(RunCount, run_counted, counts)                     \

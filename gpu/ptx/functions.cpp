@@ -20,10 +20,11 @@ bool Parser::function(bool entry, Linkage linkage) {
   if (!entry && lex_.peek() == '(' && !parameter_list(returns)) return false;
   if (!name(head.name, "the name of a function")) return false;
   if (lex_.peek() == '(' && !parameter_list(parameters)) return false;
-  if (!entry) pass_in_memory(parameters);
+  if (!entry) pass_in_memory(parameters), pass_in_memory(returns);
   if (!function_directives(head)) return false;
   head.has_body = lex_.peek() == '{';
-  if (!head.has_body && !lex_.expect(';')) return false;
+  const bool ends = !entry && (lex_.at_end() || lex_.peek() == '.');  // ptxas needs no `;` there
+  if (!head.has_body && !ends && !lex_.expect(';')) return false;
   return declare_function(std::move(head), std::move(returns), std::move(parameters));
 }
 
@@ -84,15 +85,40 @@ bool Parser::parameter(std::vector<Variable>& list) {
   return true;
 }
 
-// Makes `.reg` parameters `.param` ones. The body then begins with loads of their registers.
+// Makes `.reg` parameters and results `.param` ones, one for each element of a vector. The body
+// then begins with loads of the parameters' registers, and its returns store those of the results.
 void Parser::pass_in_memory(std::vector<Variable>& parameters) {
-  for (Variable& v : parameters)
-    if (v.space == Space::reg && v.type != Type::pred && v.size == size_of(v.type) && v.size <= 8)
-      v.space = Space::param, in_registers_.insert(v.name.data());
+  std::vector<Variable> all;
+  for (Variable& v : parameters) {
+    const std::uint32_t element = size_of(v.type);
+    if (v.space != Space::reg || v.type == Type::pred || element > 8) {
+      all.push_back(std::move(v));
+      continue;
+    }
+    const auto count = unsigned(v.size / element);
+    in_registers_[v.name.data()] = count;
+    v.space = Space::param, v.size = v.alignment = element;
+    all.insert(all.end(), count, v);
+    for (std::size_t i = all.size() - count + 1; i < all.size(); ++i) all[i].name = "_";
+  }
+  parameters = std::move(all);
+}
+
+// True at a directive of the module, which ends a function's head without a body.
+bool Parser::begins_declaration() {
+  constexpr std::string_view directives[] = {".visible", ".extern", ".weak",   ".common",
+                                             ".func",    ".entry",  ".global", ".const",
+                                             ".shared",  ".alias",  ".file",   ".section"};
+  const char* const start = lex_.mark();
+  const std::uint32_t line = lex_.line();
+  const auto directive = lex_.dotted();
+  lex_.rewind(start, line);
+  return std::find(std::begin(directives), std::end(directives), directive) != std::end(directives);
 }
 
 bool Parser::function_directives(Function& f) {
-  for (const char* start = lex_.mark(); lex_.here() == '.'; start = lex_.mark()) {
+  for (const char* start = lex_.mark(); lex_.here() == '.' && !begins_declaration();
+       start = lex_.mark()) {
     const auto directive = lex_.dotted();
     if (!function_directive(f, directive))
       return lex_.failed()
@@ -149,6 +175,7 @@ bool Parser::body(std::uint32_t id) {
           start, fmt::format("the body of `{}` has no closing `}}`", module_.functions[id].name));
     if (!statement()) return false;
   }
+  return_at_end();
   symbols_.close();
   end_body(id);
   return true;
@@ -159,7 +186,7 @@ void Parser::begin_body(std::uint32_t id) {
   symbols_.open();
   registers_.clear(), pool_.clear(), body_.clear(), labels_.clear(), tables_.clear();
   locations_.clear(), refusals_.clear(), pending_.clear(), pending_scopes_.clear();
-  named_.clear(), instances_.clear();
+  named_.clear(), instances_.clear(), results_.clear();
   location_ = none, locs_ = 0;
 }
 
@@ -167,25 +194,50 @@ bool Parser::declare_parameters(std::uint32_t id) {
   const Function& f = module_.functions[id];
   for (const auto* list : {&f.returns, &f.parameters})
     for (std::uint32_t v : *list)
-      if (!declare_parameter(v)) return false;
+      if (!declare_parameter(v, list == &f.returns)) return false;
   return true;
 }
 
-bool Parser::declare_parameter(std::uint32_t id) {
+bool Parser::declare_parameter(std::uint32_t id, bool is_result) {
   const Variable& v = module_.variables[id];
   const std::uint32_t depth = symbols_.depth();
   Symbol s{.kind = Symbol::Kind::variable, .index = id, .depth = depth};
-  const bool in_register = in_registers_.contains(v.name.data());
-  if (in_register || v.space == Space::reg) {
+  const auto held = in_registers_.find(v.name.data());
+  const unsigned count = held == in_registers_.end() ? 0 : held->second;
+  if (count != 0) {
+    s = make_register(v.name, v.type, count, depth);
+  } else if (v.space == Space::reg) {
     const unsigned element = size_of(v.type);
     s = make_register(v.name, v.type, element ? unsigned(v.size) / element : 1, depth);
   }
-  if (in_register)
-    put(strings_->emplace_back(fmt::format("ld.param.b{}", 8 * v.size)),
-        {{.kind = Operand::Kind::reg, .index = s.index},
-         {.kind = Operand::Kind::address, .base = Operand::Kind::variable, .index = id}});
+  for (unsigned i = 0; i < count; ++i) {
+    if (is_result)
+      results_.push_back({s.index + i, id + i});
+    else
+      put(strings_->emplace_back(fmt::format("ld.param.b{}", 8 * v.size)),
+          {{.kind = Operand::Kind::reg, .index = s.index + i},
+           {.kind = Operand::Kind::address, .base = Operand::Kind::variable, .index = id + i}});
+  }
   return v.name == "_" || symbols_.declare(v.name, hash(v.name), s) ||
          lex_.fail_at(v.name.data(), fmt::format("two parameters are named `{}`", v.name));
+}
+
+// In front of a return. If its guard is false, a later return stores them again.
+void Parser::store_results() {
+  for (const Held& each : results_)
+    put(strings_->emplace_back(
+            fmt::format("st.param.b{}", 8 * module_.variables[each.variable].size)),
+        {{.kind = Operand::Kind::address, .base = Operand::Kind::variable, .index = each.variable},
+         {.kind = Operand::Kind::reg, .index = each.reg}});
+}
+
+// The end of a body returns, unless nothing reaches it.
+void Parser::return_at_end() {
+  if (body_.empty()) return store_results();
+  const Instruction& last = body_.back();
+  const bool labelled = !labels_.empty() && labels_.back().instruction == body_.size();
+  const bool returns = (last.opcode == Opcode::ret || last.opcode == Opcode::exit) && !last.guarded;
+  if (labelled || !returns) store_results();
 }
 
 void Parser::end_body(std::uint32_t id) {
@@ -311,7 +363,7 @@ bool Parser::prototype(Table& t) {
   Function ignored;
   if (!name(text, "`_`")) return false;
   if (lex_.peek() == '(' && !parameter_list(t.parameters)) return false;
-  pass_in_memory(t.parameters);
+  pass_in_memory(t.parameters), pass_in_memory(t.returns);
   return function_directives(ignored) && lex_.expect(';');
 }
 

@@ -42,46 +42,125 @@ std::string_view Parser::spaced_opcode(std::string_view head) {
 bool Parser::known_instruction(Instruction& in, const Form& form, const char* start) {
   const std::size_t pending = pending_.size();
   if (!complete(in) || !operands(form) || !check(in, start)) return false;
-  if (base_ == Opcode::call) pass_registers();
-  return finish(in, form, pending);
+  if (base_ == Opcode::ret) store_results();
+  if (base_ == Opcode::mov && in.vector > 1 && form.refusal.empty() && refusal_.empty() &&
+      !reads_special())
+    return vector_move(in);
+  std::vector<Held> results;
+  if (base_ == Opcode::call) results = pass_registers();
+  if (!finish(in, form, pending)) return false;
+  for (const Held& each : results) {
+    put(strings_->emplace_back(
+            fmt::format("ld.param.b{}", 8 * size_of(module_.variables[each.variable].type))),
+        {{.kind = Operand::Kind::reg, .index = each.reg},
+         {.kind = Operand::Kind::address,
+          .base = Operand::Kind::variable,
+          .index = each.variable}});
+    Instruction& load = body_.back();
+    load.guarded = in.guarded, load.guard_negated = in.guard_negated, load.guard = in.guard;
+  }
+  return true;
 }
 
 // Stores registers and constants that a call passes in `.param` variables, in front of the call.
-void Parser::pass_registers() {
+// Returns the registers that it sets, which are loaded behind it.
+std::vector<Parser::Held> Parser::pass_registers() {
   using Kind = Operand::Kind;
-  const auto callee = std::find_if(operands_.begin(), operands_.end(),
-                                   [](const Operand& o) { return o.kind != Kind::list; });
-  if (callee == operands_.end()) return;
-  const auto arguments =
-      std::find_if(callee, operands_.end(), [](const Operand& o) { return o.kind == Kind::list; });
-  if (arguments == operands_.end()) return;
-  Variables formal;
-  if (callee->kind == Kind::function) {
-    formal = formals(module_.functions[callee->index].parameters);
+  const auto is_list = [](const Operand& o) { return o.kind == Kind::list; };
+  const auto callee = std::find_if_not(operands_.begin(), operands_.end(), is_list);
+  if (callee == operands_.end()) return {};
+  const Operand called = *callee;
+  Variables parameters, returns;
+  if (called.kind == Kind::function) {
+    parameters = formals(module_.functions[called.index].parameters);
+    returns = formals(module_.functions[called.index].returns);
   } else if (operands_.back().kind == Kind::table) {
     const Table& t = tables_[operands_.back().index];
-    formal = t.kind == Table::Kind::prototype ? views(t.parameters)
-             : t.entries.empty()              ? Variables{}
-                                 : formals(module_.functions[t.entries.front()].parameters);
+    if (t.kind == Table::Kind::prototype) {
+      parameters = views(t.parameters), returns = views(t.returns);
+    } else if (!t.entries.empty()) {
+      parameters = formals(module_.functions[t.entries.front()].parameters);
+      returns = formals(module_.functions[t.entries.front()].returns);
+    }
   }
-  std::vector<Type> types;
-  for (const Variable* v : formal) types.push_back(v->type);
-  for (std::uint32_t i = 0; i < arguments->count && i < types.size(); ++i) {
-    const Operand passed = pool_[arguments->index + i];
-    const std::size_t bytes = size_of(types[i]);
+  const auto types = [](const Variables& formal) {
+    std::vector<Type> list;
+    for (const Variable* v : formal) list.push_back(v->type);
+    return list;
+  };
+  const std::vector<Type> passed = types(parameters), returned = types(returns);
+  const auto arguments = std::find_if(callee, operands_.end(), is_list);
+  if (arguments != operands_.end()) store_arguments(*arguments, passed);
+  std::vector<Held> results;
+  if (!is_list(operands_.front())) return results;
+  const Operand& list = operands_.front();
+  for (std::uint32_t i = 0; i < list.count && i < returned.size(); ++i) {
+    Operand& result = pool_[list.index + i];
+    if (result.kind != Kind::reg) continue;
+    const std::uint32_t variable = passing_variable("%result", returned[i]);
+    results.push_back({result.index, variable});
+    result = {.kind = Kind::variable, .index = variable};
+  }
+  return results;
+}
+
+// A variable for one value that a call passes.
+std::uint32_t Parser::passing_variable(std::string_view name, Type type) {
+  const auto variable = std::uint32_t(module_.variables.size());
+  Variable& v = module_.variables.emplace_back();
+  v.name = name, v.space = Space::param, v.type = type;
+  v.size = v.alignment = size_of(type), v.function = current_, v.line = lex_.line();
+  return variable;
+}
+
+void Parser::store_arguments(const Operand& list, const std::vector<Type>& types) {
+  using Kind = Operand::Kind;
+  for (std::uint32_t i = 0; i < list.count && i < types.size(); ++i) {
+    const Operand passed = pool_[list.index + i];
     if (passed.kind != Kind::reg && passed.kind != Kind::integer && passed.kind != Kind::f32 &&
         passed.kind != Kind::f64)
       continue;
-    const auto variable = std::uint32_t(module_.variables.size());
-    Variable& v = module_.variables.emplace_back();
-    v.name = "%argument", v.space = Space::param, v.type = types[i];
-    v.size = v.alignment = std::uint32_t(bytes), v.function = current_, v.line = lex_.line();
+    const std::uint32_t variable = passing_variable("%argument", types[i]);
     const bool floating = types[i] == Type::f32 || types[i] == Type::f64;
-    put(strings_->emplace_back(floating ? fmt::format("st.param.f{}", 8 * bytes)
-                                        : fmt::format("st.param.b{}", 8 * bytes)),
+    put(strings_->emplace_back(
+            fmt::format("st.param.{}{}", floating ? 'f' : 'b', 8 * size_of(types[i]))),
         {{.kind = Kind::address, .base = Kind::variable, .index = variable}, passed});
-    pool_[arguments->index + i] = {.kind = Kind::variable, .index = variable};
+    pool_[list.index + i] = {.kind = Kind::variable, .index = variable};
   }
+}
+
+// `mov.v4.u32 v, %tid` is one instruction.
+bool Parser::reads_special() const {
+  if (operands_.size() != 2 || operands_[1].kind != Operand::Kind::vector) return false;
+  const auto first = pool_.begin() + operands_[1].index;
+  return std::any_of(first, first + operands_[1].count,
+                     [](const Operand& o) { return o.kind == Operand::Kind::special; });
+}
+
+// `mov.v2.u32 v, {a, b}`: moves of the elements, which are all read before one is written.
+bool Parser::vector_move(const Instruction& in) {
+  using Kind = Operand::Kind;
+  const bool pair = operands_.size() == 2 && operands_[0].kind == Kind::vector &&
+                    operands_[1].kind == Kind::vector;
+  if (!pair || operands_[0].count != in.vector || operands_[1].count != in.vector)
+    return lex_.fail_at(in.name.data(), fmt::format("`{}` moves {} elements, but an operand has a "
+                                                    "different number",
+                                                    in.name, in.vector));
+  const Operand to = operands_[0], from = operands_[1];
+  const std::string_view one = strings_->emplace_back(fmt::format("mov.{}", spelling(in.type())));
+  const auto first = std::uint32_t(registers_.size());
+  for (unsigned i = 0; i < in.vector; ++i) {
+    registers_.push_back({in.type(), "%element"});
+    put(one, {{.kind = Kind::reg, .index = first + i}, pool_[from.index + i]});
+  }
+  for (unsigned i = 0; i < in.vector; ++i) {
+    const Operand element = pool_[to.index + i];
+    if (element.kind == Kind::sink) continue;
+    put(one, {element, {.kind = Kind::reg, .index = first + i}});
+    Instruction& move = body_.back();
+    move.guarded = in.guarded, move.guard_negated = in.guard_negated, move.guard = in.guard;
+  }
+  return true;
 }
 
 // An unknown instruction may have any operands. Those that cannot be parsed are dropped.
@@ -221,7 +300,7 @@ bool Parser::name_operand(Operand& o, bool in_instruction, std::uint32_t place) 
     case Symbol::Kind::reg:
       o.kind = Operand::Kind::reg, o.index = s.index;
       if (lex_.here() == '.') return selector(lex_.dotted(), o);
-      if (lex_.peek() == '+') return sum_operand();
+      if (lex_.peek() == '+') return sum_operand(o, in_instruction);
       return pair(o);
     case Symbol::Kind::variable:
       o.kind = Operand::Kind::variable, o.index = s.index;
@@ -242,11 +321,25 @@ bool Parser::name_operand(Operand& o, bool in_instruction, std::uint32_t place) 
   return true;
 }
 
-// `%r1+4` outside an address. ptxas accepts it, but programs do not use it.
-bool Parser::sum_operand() {
-  std::int64_t ignored = 0;
-  refusal_ = "a register plus a constant is supported in an address only";
-  return add_offset(ignored);
+// `%r1+4` outside an address, which ptxas takes as a source. The sum is computed in front of the
+// instruction.
+bool Parser::sum_operand(Operand& o, bool in_instruction) {
+  std::int64_t added = 0;
+  if (!add_offset(added)) return false;
+  const Type type = registers_[o.index].type;
+  const std::size_t width = size_of(type);
+  if (!in_instruction || is_float(type) || type == Type::pred || width < 2 || width > 8) {
+    refusal_ = "a register plus a constant is supported for one integer and in an address only";
+    return true;
+  }
+  registers_.push_back({type, "%sum"});
+  const auto sum = std::uint32_t(registers_.size() - 1);
+  put(strings_->emplace_back(fmt::format("add.u{}", 8 * width)),
+      {{.kind = Operand::Kind::reg, .index = sum},
+       {.kind = Operand::Kind::reg, .index = o.index},
+       {.kind = Operand::Kind::integer, .value = added}});
+  o.index = sum;
+  return true;
 }
 
 // Parses the `[2]`, `[%r1]` or `[%r1+2]` of `a[2]`, the address of an element.
@@ -412,6 +505,10 @@ bool Parser::elements(Operand::Kind kind, char close, Operand& o) {
     const auto place = std::uint32_t(pool_.size());
     pool_.emplace_back();
     if (!simple(e, false, place)) return false;
+    if (e.kind == Operand::Kind::vector && kind == Operand::Kind::list) {
+      pool_.erase(pool_.begin() + place);  // its elements, which follow, are the list's
+      continue;
+    }
     if (e.kind == Operand::Kind::vector) {
       refusal_ = "a vector register as one element of a list is not supported";
       e = {};

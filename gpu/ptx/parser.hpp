@@ -60,6 +60,10 @@ class Parser {
     Variable variable;  // everything but the declarator
     unsigned vector = 1;
   };
+  // A register, and the `.param` variable that passes its value.
+  struct Held {
+    std::uint32_t reg = 0, variable = 0;
+  };
   struct Array {
     std::vector<std::uint64_t> sizes;  // 0: `[]`
   };
@@ -106,6 +110,7 @@ class Parser {
   bool parameter_list(std::vector<Variable>&);
   bool parameter(std::vector<Variable>&);
   void pass_in_memory(std::vector<Variable>& parameters);
+  bool begins_declaration();
   bool function_directives(Function&);
   bool function_directive(Function&,
                           std::string_view directive);  // false without an error: unknown
@@ -113,7 +118,9 @@ class Parser {
   void begin_body(std::uint32_t function);
   void end_body(std::uint32_t function);
   bool declare_parameters(std::uint32_t function);
-  bool declare_parameter(std::uint32_t variable);
+  bool declare_parameter(std::uint32_t variable, bool is_result);
+  void store_results();
+  void return_at_end();
   bool open_scope();
   bool close_scope();
   bool statement();
@@ -137,11 +144,15 @@ class Parser {
   bool immediate(Operand&);
   bool name_operand(Operand&, bool in_instruction, std::uint32_t place);
   bool pair(Operand&);
-  bool sum_operand();
+  bool sum_operand(Operand&, bool in_instruction);
+  bool reads_special() const;
+  bool vector_move(const Instruction&);
   bool indexed(Operand&, bool in_instruction);
   bool indexed_by_register(Operand&, bool in_instruction);
   void put(std::string_view opcode, std::initializer_list<Operand>);
-  void pass_registers();
+  std::vector<Held> pass_registers();
+  std::uint32_t passing_variable(std::string_view name, Type);
+  void store_arguments(const Operand& list, const std::vector<Type>&);
   bool vectors_match(const Instruction&, Opcode) const;
   bool vector_register(const Symbol&, Operand&);
   bool selector(std::string_view text, Operand&);
@@ -225,8 +236,11 @@ class Parser {
   const Form* form_ = nullptr;
   std::string refusal_;  // why an operand is not supported
 
-  // The names, by their place in the text, of `.reg` parameters that are passed in memory.
-  std::unordered_set<const char*> in_registers_;
+  // The names, by their place in the text, of `.reg` parameters and results that are passed in
+  // memory, and how many elements each has. A vector's elements are variables in sequence.
+  std::unordered_map<const char*, unsigned> in_registers_;
+  // The results of the current function that are registers.
+  std::vector<Held> results_;
   std::shared_ptr<std::deque<std::string>> strings_;
   std::unordered_map<std::string_view, std::uint32_t> debug_names_;  // .debug_str's labels
 };

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "gpu/check/events/kernel.hpp"
+#include "gpu/check/events/memory.hpp"
 
 namespace inflight::check {
 
@@ -69,6 +70,17 @@ struct HostTouch {
   std::uint64_t address = 0, bytes = 1;  // the first bytes that it accesses
   bool write = false;
   std::string_view place;  // for example "host code in main (a.out)"
+};
+
+// The program's own host code accesses device memory, which it cannot access on a GPU. Not every
+// such access is detected.
+struct DeviceTouch {
+  HostTouch touch;
+  // The allocation that holds the address. Without bytes: none does.
+  Allocation::Kind kind = Allocation::Kind::device;
+  int device = 0;
+  std::uint64_t base = 0, bytes = 0;
+  std::string_view name;  // of a variable
 };
 
 // A launch was refused or did not run to its end, other work of a stream failed, or a call of the

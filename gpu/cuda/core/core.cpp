@@ -27,6 +27,7 @@
 #include "gpu/cuda/core/texture/array.hpp"
 #include "gpu/cuda/core/visible.hpp"
 #include "gpu/cuda/core/watch/calls.hpp"
+#include "gpu/cuda/core/watch/device_memory.hpp"
 #include "gpu/cuda/core/watch/pages.hpp"
 #include "gpu/cuda/core/watch/watch.hpp"
 #include "gpu/host/awake_time.hpp"
@@ -224,6 +225,7 @@ Core::Core()
       profile_(chosen_profile()) {
   memory.observe(observe_memory);
   if (watch::enabled()) watch::prepare_calls();
+  watch::watch_device_memory(memory);
   const auto seen =
       visible_devices(std::getenv("CUDA_VISIBLE_DEVICES"), std::getenv("CUDA_DEVICE_ORDER"),
                       settings().devices, [&](int index) { return uuid_text(profile_, index); });

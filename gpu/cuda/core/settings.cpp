@@ -198,6 +198,7 @@ constexpr Variable variables[] = {
     {"INFLIGHT_FIDELITY", read_flag<&Settings::fidelity>},
     {"INFLIGHT_BLAS", read_path<&Settings::blas>},
     {"INFLIGHT_FFT", read_path<&Settings::fft>},
+    {"INFLIGHT_HOST_ACCESS", read_flag<&Settings::host_access>},
     {"INFLIGHT_WORKERS", read_workers},
     {"INFLIGHT_ISA", read_instruction_set},
     {"INFLIGHT_PROGRESS", read_flag<&Settings::progress>},

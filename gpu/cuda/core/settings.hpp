@@ -57,6 +57,8 @@ struct Settings {
   // INFLIGHT_MEMORY: bytes of host memory that all devices together may take; none:
   // default_host_share().
   std::optional<std::uint64_t> memory;
+  // INFLIGHT_HOST_ACCESS: 0 or 1; 1 lets host code access device memory.
+  bool host_access = false;
   // INFLIGHT_WORKERS: host threads; 0: all cores. Default: the slots that CTest gave the test
   // (ctest.hpp).
   unsigned workers = 0;

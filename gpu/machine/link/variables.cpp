@@ -156,6 +156,7 @@ Program::Tables::Linked Program::Tables::relocate(std::uint32_t m, const ptx::Va
 }
 
 Program::Tables::Linked Program::Tables::fill() {
+  const HostView::Access open(program.memory_->host_view());
   for (std::uint32_t m = 0; m < program.modules_.size(); ++m) {
     for (std::uint32_t i = 0; i < places[m].size(); ++i) {
       const ptx::Variable& v = module(m).variables[i];

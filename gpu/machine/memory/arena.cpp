@@ -37,7 +37,9 @@ Memory::Arena::Arena(Arena&& other) noexcept
       used(other.used),
       heap_used(other.heap_used),
       file(std::move(other.file)),
-      shared(std::move(other.shared)) {}
+      shared(std::move(other.shared)),
+      view_(other.view_),
+      device_(other.device_) {}
 
 Memory::Arena::~Arena() {
   if (mapped) munmap(mapped, mapped_bytes);
@@ -53,10 +55,17 @@ void Memory::Arena::reserve(std::uint64_t hint, std::uint64_t bytes) {
   top = committed = base;
 }
 
+void Memory::Arena::belongs_to(HostView& view, std::size_t device) {
+  view_ = &view, device_ = device;
+  view.place(device, base);
+}
+
 bool Memory::Arena::commit(std::uint64_t to) {
   if (to <= committed) return true;
   const std::uint64_t upto = std::min(round_up(to - base, commit_step) + base, end);
-  if (mprotect(at(committed), upto - committed, PROT_READ | PROT_WRITE) != 0) return false;
+  const bool done = view_ ? view_->extend(device_, upto)
+                          : mprotect(at(committed), upto - committed, PROT_READ | PROT_WRITE) == 0;
+  if (!done) return false;
   madvise(at(committed), upto - committed, MADV_HUGEPAGE);
   committed = upto;
   return true;

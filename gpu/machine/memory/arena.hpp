@@ -37,15 +37,17 @@ struct Memory::Arena {
   void* mapped = nullptr;
   std::uint64_t mapped_bytes = 0;
   std::uint64_t base = 0, end = 0;
-  std::uint64_t top = 0;                                // everything above was never allocated
-  std::uint64_t committed = 0;                          // everything below is readable and writable
-  std::map<std::uint64_t, std::uint64_t> free_by_base;  // base to bytes
+  std::uint64_t top = 0;                                     // everything above was never allocated
+  std::uint64_t committed = 0;                               // everything below has pages
+  std::map<std::uint64_t, std::uint64_t> free_by_base;       // base to bytes
   std::multimap<std::uint64_t, std::uint64_t> free_by_size;  // bytes to base
   std::uint64_t used = 0, heap_used = 0;
   host::OwnDescriptor file;                       // created when pages are first shared
   std::map<std::uint64_t, std::uint64_t> shared;  // pages in the file: base to end
 
+  // The pages are accessible at any time, or, if they are a device's, as `view` has it.
   void reserve(std::uint64_t hint, std::uint64_t bytes);
+  void belongs_to(HostView& view, std::size_t device);
   ByteRange range() const { return ByteRange::between(base, end).value_or(ByteRange()); }
   bool holds(std::uint64_t address) const { return range().contains(address); }
   // Return 0 if there is no room.
@@ -59,6 +61,8 @@ struct Memory::Arena {
   bool share(std::uint64_t low, std::uint64_t bytes);
 
  private:
+  HostView* view_ = nullptr;
+  std::size_t device_ = 0;
   bool commit(std::uint64_t to);
   void insert_free(std::uint64_t at, std::uint64_t bytes);
   void erase_free(std::map<std::uint64_t, std::uint64_t>::iterator it);

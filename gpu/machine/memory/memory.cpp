@@ -41,13 +41,14 @@ std::string_view spelling(AllocationKind kind) {
 }
 
 Memory::Memory(int devices, std::uint64_t capacity, std::uint64_t host_limit)
-    : capacity_(capacity), host_share_(host_limit) {
+    : host_view_(static_cast<std::size_t>(devices)), capacity_(capacity), host_share_(host_limit) {
   generation_ = first_generation();
   arenas_.resize(static_cast<std::size_t>(devices) + 1);
   const std::uint64_t wanted =
       round_up(std::max(2 * capacity, Arena::least), huge_page_bytes) + huge_page_bytes;
   for (std::size_t i = 0; i < arenas_.size(); ++i)
     arenas_[i].reserve(arena_hint + (i + 1) * arena_stride, wanted);
+  for (std::size_t i = 0; i + 1 < arenas_.size(); ++i) arenas_[i].belongs_to(host_view_, i);
   peers_.assign(devices, std::vector<bool>(devices, false));
 
   constexpr std::uint64_t window = 1ull << 32;
@@ -179,6 +180,7 @@ std::optional<Memory::Shared> Memory::share(std::uint64_t base) {
   std::unique_lock lock(mutex_);
   const Allocation* a = live_at(base);
   Arena* arena = a ? arena_holding(base) : nullptr;
+  const HostView::Access access(host_view_);
   if (!arena || !arena->share(a->base, a->size)) return std::nullopt;
   return Shared{arena->file.fd(), base - arena->base};
 }
@@ -206,7 +208,10 @@ bool Memory::release_locked(std::uint64_t base) {
     arena->used -= freed.size;
     host_share_.give_back(freed.size);
     if (freed.kind == AllocationKind::heap) arena->heap_used -= heap_charge(freed.size);
-    if (freed.size >= big) arena->discard(base, Arena::block_bytes(freed.size));
+    if (freed.size >= big) {
+      const HostView::Access access(host_view_);  // Linux removes no pages from a closed file
+      arena->discard(base, Arena::block_bytes(freed.size));
+    }
   }
   try {
     quarantine(freed);
@@ -337,6 +342,7 @@ void Memory::clear(std::uint64_t base) {
   std::shared_lock lock(mutex_);
   const Allocation* a = live_at(base);
   if (!a || a->base != base) return;
+  const HostView::Access access(host_view_);
   auto* bytes = reinterpret_cast<std::byte*>(base);
   const Arena* const arena = arena_holding(base);
   if (!arena || a->size < big) {

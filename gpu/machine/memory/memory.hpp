@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "gpu/machine/memory/host_share.hpp"
+#include "gpu/machine/memory/host_view.hpp"
 #include "gpu/machine/memory/multicast.hpp"
 
 namespace inflight::machine {
@@ -159,6 +160,8 @@ class [[gnu::visibility("default")]] Memory {
   std::uint64_t capacity() const { return capacity_; }
   // The share that allocate() takes from. Also for other memory that kernels reach.
   HostShare& host_share() { return host_share_; }
+  // Whether host code can access what the devices' arenas hold: not managed and adopted memory.
+  HostView& host_view() { return host_view_; }
   // Most bytes that a device can still allocate.
   std::uint64_t available(int device) const {
     return std::min(capacity_ - std::min(used(device), capacity_), host_share_.left());
@@ -195,6 +198,7 @@ class [[gnu::visibility("default")]] Memory {
   std::map<std::uint64_t, Allocation> allocations_;                  // live, by base
   std::map<std::uint64_t, Allocation> freed_;                        // a bounded number, by base
   std::deque<std::pair<std::uint64_t, std::uint64_t>> freed_order_;  // base and id, oldest first
+  HostView host_view_;
   std::vector<Arena> arenas_;  // one per device, then the host's
   std::vector<std::vector<bool>> peers_;
   std::uint64_t capacity_ = 0, next_id_ = 1;

@@ -100,7 +100,7 @@ TEST(Functions, OldParametersAreRegisters) {
       ".func (.reg .f32 r) f (.reg .f32 a, .reg .b64 b) { .reg .f32 t; add.f32 t, a, a; "
       "mov.f32 r, t; ret; }");
   const Function& f = function(m, "f");
-  EXPECT_EQ(m.variables[f.returns.at(0)].space, Space::reg);
+  EXPECT_EQ(m.variables[f.returns.at(0)].space, Space::param);
   EXPECT_EQ(m.variables[f.parameters.at(0)].space, Space::param);
   ASSERT_GE(f.registers.size(), 4u);
   EXPECT_EQ(f.registers[0].name, "r");
@@ -109,6 +109,10 @@ TEST(Functions, OldParametersAreRegisters) {
   EXPECT_EQ(f.body.at(0).name, "ld.param.b32");
   EXPECT_EQ(f.operands(f.body.at(1))[0].index, 2u);
   EXPECT_EQ(f.operands(f.body.at(3))[0].index, 0u);
+  EXPECT_EQ(f.body.at(4).name, "st.param.b32");  // in front of the return
+  EXPECT_EQ(f.operands(f.body.at(4))[1].index, 0u);
+  EXPECT_EQ(f.body.at(5).opcode, Opcode::ret);
+  EXPECT_EQ(f.body.size(), 6u);
 }
 
 TEST(Functions, AliasesNameAFunction) {

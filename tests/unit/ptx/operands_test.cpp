@@ -132,15 +132,16 @@ TEST(Operands, VectorRegistersComeInRangesAndAsParameters) {
       "mov.b32 %v2.y, out.x; mov.f32 in.w, in.x; mov.b64 %v1, %v2; ret; }");
   const Function& f = function(m, "f");
   auto index = [&](unsigned i, unsigned o) { return f.operands(f.body.at(i))[o].index; };
-  EXPECT_EQ(index(0, 1), 0u);  // parameters have the first registers
-  EXPECT_EQ(index(1, 1), 2u);
-  EXPECT_EQ(index(1, 0), 5u);
-  EXPECT_EQ(f.pool[f.operands(f.body.at(2))[1].index + 1].index, index(0, 0));
+  EXPECT_EQ(f.body.at(3).name, "ld.param.b32");  // of in.w
+  EXPECT_EQ(index(4, 1), 0u);                    // parameters have the first registers
+  EXPECT_EQ(index(5, 1), 2u);
+  EXPECT_EQ(index(5, 0), 5u);
+  EXPECT_EQ(f.pool[f.operands(f.body.at(6))[1].index + 1].index, index(4, 0));
 }
 
 TEST(Operands, WhatPtxasTakesAndNobodyWritesIsRefusedByName) {
   const Module m = kernel(
-      "add.u32 %r1, %r2+1, 3; mov.b64 %rd1, {%r1, s[%r2]}; mov.u32 %r1, -%r2;\n"
+      ".reg .f32 f; mov.f32 f, f+1; mov.b64 %rd1, {%r1, s[%r2]}; mov.u32 %r1, -%r2;\n"
       "ld.global.v2.u32 %r1, [%rd1]; ld.global.v2.u32 {%r1}, [%rd1];\n"
       "st.global.u32 [%rd1], {%r1, %r2};\n"
       ".reg .v2 .b16 v; mov.b64 %rd1, {v, v};");
@@ -149,7 +150,7 @@ TEST(Operands, WhatPtxasTakesAndNobodyWritesIsRefusedByName) {
   for (const Refusal& r : f.refusals) reasons.push_back(r.reason);
   EXPECT_EQ(reasons,
             (std::vector<std::string>{
-                "a register plus a constant is supported in an address only",
+                "a register plus a constant is supported for one integer and in an address only",
                 "an array element whose index is a register is not supported here: compute its "
                 "address",
                 "only `vmad` takes a negated register",

@@ -1,10 +1,8 @@
 // Handles SIGSEGV and SIGBUS in registered memory.
 #include "gpu/cuda/core/memory/registered_faults.hpp"
 
-#include <link.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +13,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "gpu/cuda/core/watch/own_code.hpp"
 #include "gpu/machine/memory/faults.hpp"
 
 namespace inflight::cuda {
@@ -42,34 +41,6 @@ Found range_of(std::uint64_t address) {
 // The transfer that the thread is doing, or null.
 thread_local sigjmp_buf* resume = nullptr;
 thread_local volatile std::uint64_t refused = 0;
-
-// The code of this library.
-std::uint64_t code_begin = 0, code_end = 0;
-void find_code() {
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void*) {
-        const auto here = reinterpret_cast<std::uint64_t>(&find_code);
-        for (int i = 0; i < info->dlpi_phnum; ++i) {
-          const auto& part = info->dlpi_phdr[i];
-          const std::uint64_t begin = info->dlpi_addr + part.p_vaddr;
-          if (part.p_type != PT_LOAD || here - begin >= part.p_memsz) continue;
-          code_begin = begin, code_end = begin + part.p_memsz;
-          return 1;
-        }
-        return 0;
-      },
-      nullptr);
-}
-
-bool is_ours(std::uint64_t code) { return code >= code_begin && code < code_end; }
-
-// True if this library accesses memory, itself or by a function of the C library that keeps nothing
-// on the stack, and not the program.
-__attribute__((no_sanitize("address", "thread"))) bool is_access_of_ours(const void* context) {
-  const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
-  const auto* const top = reinterpret_cast<const volatile std::uint64_t*>(machine.gregs[REG_RSP]);
-  return is_ours(static_cast<std::uint64_t>(machine.gregs[REG_RIP])) || is_ours(*top);
-}
 
 // A sentence that is made without memory from the heap.
 class Line {
@@ -138,7 +109,7 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
 
 // Also puts the handlers first again, in case the program has installed its own since.
 void install() {
-  if (code_end == 0) find_code();
+  find_own_code();
   machine::explain_faults(on_segmentation_fault);
   struct sigaction now {};
   if (sigaction(SIGBUS, nullptr, &now) != 0) return;

@@ -108,6 +108,7 @@ std::shared_ptr<std::vector<char>> snapshot(Copy& copy) {
   packing.to = bytes->data();
   packing.to_pitch = copy.width;
   packing.to_rows = copy.height;
+  const machine::HostView::Access open(Core::get().memory.host_view());
   perform(packing);
   copy.from = bytes->data();
   copy.from_pitch = copy.width;

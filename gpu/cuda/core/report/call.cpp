@@ -74,6 +74,8 @@ Call::~Call() {
   delete facts_;
 }
 
+bool Call::is_inside() { return outermost != nullptr; }
+
 void Call::because(std::string_view sentence) {
   if (outermost && outermost->facts().reason.empty()) outermost->facts().reason = sentence;
 }

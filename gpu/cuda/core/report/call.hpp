@@ -17,6 +17,9 @@ class Call {
   ~Call();
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
+  // True if the thread is in a call. Can be called in a signal handler.
+  static bool is_inside();
+
   // The call returns this, translated to `code`. Reports a failure, unless the call is inside
   // another, or only repeats the error that ended the context.
   void returns(Status status, int code);

@@ -26,6 +26,7 @@ std::uint64_t place_text(int device, std::string_view text) {
                                     "the text of an error");
   at = made.value_or(0);
   if (at != 0) {
+    const machine::HostView::Access open(memory.host_view());
     auto* const bytes = reinterpret_cast<char*>(at);
     std::memcpy(bytes, text.data(), text.size());
     bytes[text.size()] = 0;

@@ -72,11 +72,13 @@ bool has_place(const Operation& o) {
 
 template <class T>
 bool holds_now(const Operation& o) {
+  const machine::HostView::Access open(Core::get().memory.host_view());
   return holds(at<T>(o).load(std::memory_order_acquire), T(o.value), o.flags);
 }
 
 template <class T>
 void put(const Operation& o) {
+  const machine::HostView::Access open(Core::get().memory.host_view());
   at<T>(o).store(T(o.value), std::memory_order_release);
 }
 

@@ -94,6 +94,7 @@ class KernelRun {
     BehindKernel behind(standing.behind, work_.at_begin.get());
     launch_.dependents = &behind;
     const BusyTime::Span running(device_.kernels), accessing(device_.accesses);
+    const machine::HostView::Access open(Core::get().memory.host_view());
     if (prepared_) return conclude(prepared_->run());
     const GraphKernels::Here* const at = GraphKernels::here();
     if (at) launch_.graph = at->launch.graph();
@@ -208,6 +209,7 @@ struct Perform {
   }
   void operator()(const LibraryWork& work) const {
     const BusyTime::Span running(stream.device().kernels), accessing(stream.device().accesses);
+    const machine::HostView::Access open(Core::get().memory.host_view());
     work.body(Touch(work.call, stream));
   }
   // Reported before anybody can see that the event is reached.
@@ -235,6 +237,7 @@ struct Perform {
   }
   template <class Transfer>
   void transfer(std::string_view what, const Transfer& work) const {
+    const machine::HostView::Access open(Core::get().memory.host_view());
     if (const auto refused = refused_address([&work] { cuda::perform(work); }))
       stream.device().kill(Status::illegal_address, refusal(what, refused));
   }

@@ -55,13 +55,6 @@ __attribute__((no_sanitize("address"))) void copy_stack(Touch& touch, std::uint6
   for (std::size_t i = 0; i < touch.stack.size(); ++i) touch.stack[i] = i < left ? words[i] : 0;
 }
 
-void note(Touch& touch, std::uint64_t address, const mcontext_t& machine) {
-  touch.address = address, touch.bytes = 1;
-  touch.write = machine.gregs[REG_ERR] & written;
-  touch.code = static_cast<std::uint64_t>(machine.gregs[REG_RIP]);
-  copy_stack(touch, static_cast<std::uint64_t>(machine.gregs[REG_RSP]));
-}
-
 void on_trap(int signal, siginfo_t* info, void* context);
 bool handles_sigtrap() {
   struct sigaction now {};
@@ -113,6 +106,13 @@ void on_trap(int signal, siginfo_t* info, void* context) {
 }
 
 }  // namespace
+
+void note(Touch& touch, std::uint64_t address, const mcontext_t& machine) {
+  touch.address = address, touch.bytes = 1;
+  touch.write = machine.gregs[REG_ERR] & written;
+  touch.code = static_cast<std::uint64_t>(machine.gregs[REG_RIP]);
+  copy_stack(touch, static_cast<std::uint64_t>(machine.gregs[REG_RSP]));
+}
 
 bool catch_touches(Closing& pages, TouchLog& touches) {
   closing = &pages, log = &touches;

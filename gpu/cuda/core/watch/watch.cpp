@@ -10,6 +10,7 @@
 #include "gpu/cuda/core/settings.hpp"
 #include "gpu/cuda/core/watch/calls.hpp"
 #include "gpu/cuda/core/watch/closing.hpp"
+#include "gpu/cuda/core/watch/device_memory.hpp"
 #include "gpu/cuda/core/watch/faults.hpp"
 #include "gpu/cuda/core/watch/holding.hpp"
 #include "gpu/cuda/core/watch/host_places.hpp"
@@ -81,6 +82,7 @@ void follow(const check::StreamEdge& edge) {
 }
 
 void report_touches() {
+  report_device_touches();
   Watch* const watch = existing();
   if (!watch || watch->log.empty()) return;
   const std::lock_guard lock(watch->reporting);
@@ -108,6 +110,7 @@ Working::~Working() {
 void touched_by_call(const void* address, std::uint64_t bytes, bool write, const void* code) {
   Watch* const watch = existing();
   const auto at = reinterpret_cast<std::uint64_t>(address);
+  device_touched_by_call(at, bytes, write, code);
   if (!watch || bytes == 0 || !watch->closing.open_range(at, bytes)) return;
   watch->log.add([&](Touch& touch) {
     touch.address = at, touch.bytes = bytes, touch.write = write;

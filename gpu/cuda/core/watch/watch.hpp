@@ -1,5 +1,5 @@
 // Watches accesses by the program's host code to managed, pinned and registered memory that work in
-// a stream may still use. Only for the checker.
+// a stream may still use. Only for the checker. (device_memory watches device memory.)
 //
 // Host and device share one mapping of that memory. So while such work is pending and none of it
 // runs, its pages are closed to the whole process. A touch raises a signal, whose handler logs the
