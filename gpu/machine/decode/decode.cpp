@@ -101,6 +101,7 @@ void Decoder::block(std::uint32_t id, std::uint32_t next) {
   builder_.begin_block();
   counting_.begin();
   if (builder_.description.computes_forever[id]) return begin_endless(b);
+  if (builder_.description.repeats_forever[id] && builder_.form.observed()) begin_repeat(b);
   for (std::uint32_t i = b.first; i < b.last; ++i) instruction(i);
   builder_.set_guarded(false);
   if (b.successors.empty() && (b.first == b.last || b.falls_through)) {
@@ -115,6 +116,12 @@ void Decoder::begin_endless(const BasicBlock& block) {
   builder_.begin(block.first, false);
   builder_.set_guarded(false);
   builder_.emit(&run_endless, Op::diverts);
+}
+
+void Decoder::begin_repeat(const BasicBlock& block) {
+  builder_.begin(block.first, false);
+  builder_.set_guarded(false);
+  builder_.emit(&run_repeat, Op::diverts);
 }
 
 void Decoder::jump_to(std::uint32_t block) {

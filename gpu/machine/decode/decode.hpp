@@ -34,6 +34,7 @@ class Decoder {
   void branch_table(const ptx::Instruction& in, Lowering& lo);
   void call(const ptx::Instruction& in, Lowering& lo);
   void begin_endless(const BasicBlock& block);
+  void begin_repeat(const BasicBlock& block);
   void jump_to(std::uint32_t block);
   void patch();
 

@@ -1,4 +1,4 @@
-// Finds the blocks from which only blocks of computations and branches are reached.
+// Finds the blocks from which only blocks are reached that end nothing.
 #include "gpu/machine/instruction/endless.hpp"
 
 #include <algorithm>
@@ -15,15 +15,22 @@ bool only_computes(const Function& function, const BasicBlock& block) {
   });
 }
 
-}  // namespace
+bool goes_on(const Function& function, const BasicBlock& block) {
+  const auto first = function.body.begin();
+  return std::none_of(first + block.first, first + block.last, [](const Instruction& in) {
+    return in.control == Control::call || in.control == Control::ret ||
+           in.control == Control::exit || in.control == Control::fault;
+  });
+}
 
-void find_endless_blocks(Function& function) {
+// The blocks from which only blocks like themselves are reached.
+std::vector<bool> closed(const Function& function,
+                         bool (*is_like)(const Function&, const BasicBlock&)) {
   const auto& blocks = function.flow.blocks;
-  std::vector<bool>& endless = function.computes_forever;
-  endless.assign(blocks.size(), false);
+  std::vector<bool> endless(blocks.size(), false);
   for (std::size_t b = 0; b < blocks.size(); ++b)
     endless[b] = !blocks[b].successors.empty() && blocks[b].first != blocks[b].last &&
-                 only_computes(function, blocks[b]);
+                 is_like(function, blocks[b]);
   // A block from which another one is reached has an end, and so have those before it.
   std::vector<std::size_t> ended;
   for (std::size_t b = 0; b < blocks.size(); ++b)
@@ -37,6 +44,16 @@ void find_endless_blocks(Function& function) {
       ended.push_back(before);
     }
   }
+  return endless;
+}
+
+}  // namespace
+
+void find_endless_blocks(Function& function) {
+  function.computes_forever = closed(function, only_computes);
+  function.repeats_forever = closed(function, goes_on);
+  for (std::size_t b = 0; b < function.repeats_forever.size(); ++b)
+    if (function.computes_forever[b]) function.repeats_forever[b] = false;
 }
 
 }  // namespace inflight::machine

@@ -62,10 +62,11 @@ struct Function {
   // By register: several instructions write it. Empty if no Drop has later blocks.
   std::vector<bool> rewritten;
 
-  std::vector<Lifetime> lifetimes;     // by register
-  std::uint32_t live_words = 0;        // a thread: the most 32-bit registers live at once
-  std::vector<bool> begins_phase;      // by instruction (phases.hpp)
-  std::vector<bool> computes_forever;  // by basic block (endless.hpp)
+  std::vector<Lifetime> lifetimes;  // by register
+  std::uint32_t live_words = 0;     // a thread: the most 32-bit registers live at once
+  std::vector<bool> begins_phase;   // by instruction (phases.hpp)
+  // By basic block (endless.hpp). No block is in both.
+  std::vector<bool> computes_forever, repeats_forever;
 };
 
 // Describes `function` of `module`. Both must outlive the description. Throws Unwanted if the

@@ -89,8 +89,9 @@ struct Words {
   std::string operator()(const GridsWait&) const {
     return "wait for the preceding grids to complete (griddepcontrol.wait)";
   }
-  std::string operator()(const EndlessLoop&) const {
-    return "repeat a loop that has no way out and neither accesses memory nor waits";
+  std::string operator()(const EndlessLoop& loop) const {
+    return fmt::format("repeat a loop that has no way out{}",
+                       loop.computes ? " and neither accesses memory nor waits" : "");
   }
   std::string operator()(const BarrierWait& b) const {
     return fmt::format("wait for barrier {}, at which {} of {} threads have arrived", b.id,

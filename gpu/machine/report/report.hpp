@@ -68,6 +68,7 @@ struct GridsWait {
   auto operator<=>(const GridsWait&) const = default;
 };
 struct EndlessLoop {
+  bool computes = true;  // it neither accesses memory nor waits
   auto operator<=>(const EndlessLoop&) const = default;
 };
 using Awaited =  // monostate: nothing, they can run

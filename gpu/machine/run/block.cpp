@@ -86,6 +86,7 @@ void Block::start(const Dim3& at) {
     w->slice = 0;
     w->counted = 0;
     w->phases = turns.phases_in_step();
+    w->repeats = 0;
     w->granted = 0;
     w->cluster_arrived = w->cluster_phase = 0;
     w->waiting = 0;

@@ -65,7 +65,7 @@ Awaited awaited(const Warp& w, const Split& s) {
     case Wait::grids:
       return GridsWait{};
     case Wait::endless:
-      return EndlessLoop{};
+      return EndlessLoop{s.detail == 0};
     case Wait::nothing:
       break;
   }

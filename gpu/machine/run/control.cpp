@@ -38,6 +38,14 @@ const Op* run_branch(Warp& w, const Op* op) {
 
 const Op* run_endless(Warp& w, const Op* op) { return w.park(op, Wait::endless, 0); }
 
+// What the loop does to memory is checked in its first rounds.
+const Op* run_repeat(Warp& w, const Op* op) {
+  constexpr std::uint32_t enough = 1024;
+  if (w.repeats == enough) return w.park(op, Wait::endless, 1);
+  ++w.repeats;
+  return op + 1;
+}
+
 const Op* run_phase(Warp& w, const Op* op) {
   if (w.phases == 0) return op + 1;
   --w.phases;

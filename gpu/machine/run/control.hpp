@@ -9,6 +9,7 @@ const Op* run_jump(Warp& w, const Op* op);          // to Op::target; costs Op::
 const Op* run_branch(Warp& w, const Op* op);        // likewise, the lanes of Op::guard
 const Op* run_phase(Warp& w, const Op* op);         // begins a phase (phases.hpp)
 const Op* run_endless(Warp& w, const Op* op);       // the lanes never go on
+const Op* run_repeat(Warp& w, const Op* op);        // nor do they after many of these
 const Op* run_branch_table(Warp& w, const Op* op);  // by Op::a, Code::branch_tables[Op::extra]
 const Op* run_return(Warp& w, const Op* op);
 const Op* run_exit(Warp& w, const Op* op);

@@ -187,6 +187,7 @@ check::Wait Observation::wait_event(const Warp& w, const Split& s, std::uint32_t
       break;
     case Wait::endless:
       event.what = For::nothing;
+      event.id = static_cast<std::uint32_t>(s.detail);
       break;
     default:
       event.what = For::sleep;

@@ -76,7 +76,7 @@ enum class Wait : std::uint8_t {
   warpgroup,   // wgmma: detail = mask of missing warps by rank; setmaxnreg: RegistersAwaited
   sleep,       // nanosleep: detail = the cycle at which it ends
   grids,       // griddepcontrol.wait
-  endless,     // nothing: a loop that no thread leaves (endless.hpp)
+  endless,  // nothing: a loop that no thread leaves (endless.hpp). detail: 1 if not just computing
 };
 
 struct Split {
@@ -208,6 +208,7 @@ struct alignas(64) Warp {
   std::int32_t allotted = 0;        // the budget at the start of its turn
   std::int32_t counted = 0;         // instructions of this slice, if turns count instructions
   std::uint32_t phases = 0;         // still to begin in step with its block
+  std::uint32_t repeats = 0;        // blocks executed of loops that no thread leaves, if observed
   std::uint32_t counted_lanes = 0;  // the mask at the last counting op
   bool exclusive = false;           // the split keeps this slice even if others are first
   std::uint8_t polled = 0;          // Polls: what this turn executed that may be part of a spin

@@ -74,6 +74,29 @@ __global__ void flag_read_once() {
   if (threadIdx.x == 32) flag = 1;
 }
 
+// Nothing leads out of the loops, though they access memory.
+enum class Loop { counts, meets, ends };
+template <Loop loop>
+__global__ void endless(int* counts) {
+  while (true) {
+    const int before = atomicAdd(counts, 1);  // [counts for ever]
+    if (loop == Loop::ends && before > 5000) break;
+    if (loop == Loop::meets) __syncthreads();
+  }
+}
+template <Loop loop>
+void run_endless() {
+  Buffer<int> counts(1);
+  endless<loop><<<2, 64>>>(counts);
+  cudaDeviceSynchronize();
+}
+
+// One warp repeats its loop, and the others end.
+__global__ void one_warp_endless(int* counts) {
+  if (threadIdx.x >= 32) return;
+  for (;;) atomicAdd(&counts[threadIdx.x], 1);  // [one warp]
+}
+
 // One block waits for the other, which waits for the host. This may take any time.
 __global__ void told_late(int* told, const volatile int* by_host) {
   if (blockIdx.x == 0) {
@@ -110,5 +133,9 @@ int main(int argc, char** argv) {
                    {"tested", [] { tested<<<1, 32>>>(false); }},
                    {"arrived", [] { tested<<<1, 32>>>(true); }},
                    {"read_once", [] { flag_read_once<<<1, 64>>>(); }},
+                   {"counts", run_endless<Loop::counts>},
+                   {"meets", run_endless<Loop::meets>},
+                   {"ends", run_endless<Loop::ends>},
+                   {"one_warp", [] { one_warp_endless<<<1, 96>>>(Buffer<int>(32)); }},
                    {"told_late", tell_late}});
 }

@@ -98,6 +98,18 @@ struct StuckDraft {
 };
 
 void endless_loop(StuckDraft& d) {
+  if (d.wait().id != 0) {
+    d.finding.sentence =
+        "threads repeat a loop for ever: no branch leads out of it, and no instruction in it ends "
+        "the thread, so the kernel never ends" +
+        d.exits();
+    d.finding.remedy =
+        "give the loop a condition that ends it, which depends on what it computes or reads (a "
+        "constant condition is none, nor one that the compiler can decide)";
+    d.finding.rule =
+        "CUDA C++ Programming Guide: a kernel is complete once all of its threads have ended";
+    return;
+  }
   d.finding.sentence =
       "threads repeat a loop for ever that has no way out: it neither reads memory nor waits" +
       d.exits();
