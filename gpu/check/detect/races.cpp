@@ -166,7 +166,6 @@ void Races::kernel_end(const KernelEnd& event) {
   if (event.faulted) blocks_.forget_launch(event.kernel->launch);
   std::uint32_t number = 0;
   std::set<std::uint32_t> running;
-  bool idle = false;
   {
     const std::lock_guard lock(mutex_);
     maps_used_.erase(maps_used_.lower_bound({event.kernel->launch, 0}),
@@ -179,11 +178,11 @@ void Races::kernel_end(const KernelEnd& event) {
     running_.erase(found);
     if (candidates_.any())
       for (const auto& [launch, each] : running_) running.insert(each.number);
-    idle = running_.empty();
   }
   host_.ended(number);
   candidates_.end(number, running, session_.findings);
-  if (idle) flags_.clear();
+  const std::lock_guard lock(mutex_);
+  if (running_.empty()) flags_.clear();  // no launch has begun meanwhile
 }
 
 void Races::child_launched(const ChildLaunched& event) {
