@@ -173,6 +173,7 @@ class Device {
   Device() {
     setenv("INFLIGHT_MEMORY", "256M", 1);
     setenv("INFLIGHT_WORKERS", "1", 1);
+    setenv("INFLIGHT_HOST_ACCESS", "1", 1);  // it fills and compares memory itself
     must(cuInit(0), "the driver begins");
     must(cuDevicePrimaryCtxRetain(&context_, 0), "there is a device");
     must(cuCtxSetCurrent(context_), "its context can be used");

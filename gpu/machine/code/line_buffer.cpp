@@ -38,9 +38,14 @@ struct End {
     kept.ended = true;
   }
 };
-void expect_end() {
-  host::of_this_thread<End>();
-  kept.has_end = true;
+// Destructors give buffers back, so the lack of memory is no error.
+bool expects_end() noexcept {
+  if (!kept.has_end) try {
+      host::of_this_thread<End>();
+      kept.has_end = true;
+    } catch (const std::bad_alloc&) {
+    }
+  return kept.has_end;
 }
 
 }  // namespace
@@ -56,10 +61,10 @@ void* take_lines(std::size_t bytes) {
   return ::operator new(bytes, line);
 }
 
-void give_back_lines(void* lines, std::size_t bytes) {
+void give_back_lines(void* lines, std::size_t bytes) noexcept {
   Kept& k = kept;
-  if (k.ended || bytes > largest || k.count == most) return ::operator delete(lines, line);
-  if (!k.has_end) expect_end();
+  if (k.ended || bytes > largest || k.count == most || !expects_end())
+    return ::operator delete(lines, line);
   k.all[k.count++] = {lines, bytes};
 }
 

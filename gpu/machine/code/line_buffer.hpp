@@ -8,7 +8,7 @@ namespace inflight::machine {
 // Allocates `bytes` bytes. Memory that a thread gives back is reused for its next request of the
 // same size, since launches repeat their requests.
 void* take_lines(std::size_t bytes);
-void give_back_lines(void* lines, std::size_t bytes);
+void give_back_lines(void* lines, std::size_t bytes) noexcept;
 
 // A buffer of whole cache lines. New lines are zero.
 class LineBuffer {

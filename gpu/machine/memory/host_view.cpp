@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <ctime>
 
 namespace inflight::machine {
 namespace {
@@ -12,6 +13,13 @@ namespace {
 // A sparing view spends `allowance` first, and then one part in `least_share` of the time.
 constexpr std::chrono::milliseconds allowance{5};
 constexpr int least_share = 128;
+
+// Nanoseconds, to a few milliseconds. To read an exact clock takes a tenth of a small launch.
+std::int64_t coarse_now() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
+}
 
 class Changing {
  public:
@@ -42,7 +50,7 @@ void HostView::close(Effort effort) {
   {
     const Changing changing(changing_);
     effort_ = effort;
-    began_ = Clock::now();
+    began_ = coarse_now();
     closes_ = true;
   }
   if (users_.load() == 0) close_unused();
@@ -51,16 +59,26 @@ void HostView::close(Effort effort) {
 // `closed_` is set before `users_` is read, and begin() does it the other way round. So either this
 // sees the new user, or the new user sees that the pages are closed and waits in open().
 void HostView::close_unused() {
+  if (!has_pages_.load(std::memory_order_relaxed)) return;
+  if (const std::int64_t again = closes_again_.load(std::memory_order_relaxed);
+      again != 0 && coarse_now() < again)
+    return;
   const Changing changing(changing_);
   const Clock::time_point now = Clock::now();
-  if (effort_ == Effort::sparing && spent_ > allowance + (now - began_) / least_share) return;
   closed_ = true;
   if (users_.load() != 0 || !protect(PROT_NONE)) {
     closed_ = false;
     protect(PROT_READ | PROT_WRITE);
     return;
   }
-  spent_ += Clock::now() - now;
+  spend(Clock::now() - now);
+}
+
+void HostView::spend(Clock::duration time) {
+  spent_ += time;
+  if (effort_ == Effort::full || spent_ <= allowance) return;
+  const std::chrono::nanoseconds over = spent_ - allowance;
+  closes_again_ = began_ + over.count() * least_share;
 }
 
 bool HostView::open() {
@@ -69,7 +87,7 @@ bool HostView::open() {
   const Clock::time_point began = Clock::now();
   if (!protect(PROT_READ | PROT_WRITE)) return false;
   closed_ = false;
-  spent_ += Clock::now() - began;
+  spend(Clock::now() - began);
   return true;
 }
 
@@ -80,6 +98,10 @@ void HostView::place(std::size_t device, std::uint64_t base) {
 
 bool HostView::extend(std::size_t device, std::uint64_t high) {
   const Changing changing(changing_);
+  if (!has_pages_.exchange(true) && closes_.load()) {  // nothing was there to close
+    closed_ = true;
+    if (users_.load() != 0) closed_ = false;
+  }
   Pages& pages = pages_[device];
   const std::uint64_t low = pages.end.load();
   const int protection = closed_.load() ? PROT_NONE : PROT_READ | PROT_WRITE;

@@ -62,18 +62,20 @@ class [[gnu::visibility("default")]] HostView {
     if (users_.fetch_sub(1) == 1) close_unused();
   }
   void close_unused();
+  void spend(Clock::duration time);
   bool protect(int protection) const;
 
   const std::size_t devices_;
   const std::unique_ptr<Pages[]> pages_;
-  std::atomic<bool> closes_{false}, closed_{false};
+  std::atomic<bool> closes_{false}, closed_{false}, has_pages_{false};
   std::atomic<unsigned> users_{0};
+  std::atomic<std::int64_t> closes_again_{0};  // a sparing view stays open until this coarse time
   // Held while protections change. A signal handler may wait for it, because its holder accesses no
   // device memory.
   mutable std::atomic_flag changing_;
   // Guarded by it.
   Effort effort_ = Effort::full;
-  Clock::time_point began_;
+  std::int64_t began_ = 0;  // coarse
   Clock::duration spent_{};
 };
 

@@ -84,15 +84,11 @@ TEST(Calls, ABuiltinDeclaredOtherwiseIsRefused) {
           ".b64 a; .param .b32 r; call (r), free, (a); ret; }");
 }
 
-TEST(Calls, VariadicFunctionsAndRegisterResultsAreRefused) {
+TEST(Calls, VariadicFunctionsAreRefused) {
   expect_fault(
       ".func f(.param .b32 n, .param .align 4 .b8 p[]) { ret; } .visible .entry k() { .param "
       ".b32 n; .param .align 4 .b8 x[8]; call f, (n, x); ret; }",
       "f is variadic (its parameter p has no size)");
-  expect_fault(
-      ".func (.reg .b32 r) f() { mov.b32 r, 1; ret; } .visible .entry k() { .param .b32 n; call "
-      "(n), f; ret; }",
-      "f has the .reg parameter r");
 }
 
 // A call passes a register, a constant and a variable to parameters that are registers or not.

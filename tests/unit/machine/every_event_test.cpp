@@ -45,8 +45,8 @@ std::set<std::string> all_events() {
 // Emitted by gpu/cuda. tests/unit/cuda/every_value_test.cpp shows the first two, and the findings
 // of tests/kernels/check/host_without_wait.cu and leak.cu and of tests/cli/check/failures.sh the
 // others.
-const std::set<std::string> of_the_host{"StreamEdge", "HostAccess", "HostTouch", "ProcessEnd",
-                                        "CallFailed"};
+const std::set<std::string> of_the_host{"StreamEdge", "HostAccess", "HostTouch",
+                                        "ProcessEnd", "CallFailed", "DeviceTouch"};
 
 // `body` for two blocks of one warpgroup each: %rd1 is global memory, %r1 the thread, %rd4 a
 // descriptor of shared memory.

@@ -246,7 +246,10 @@ TEST_F(EveryValue, IsEmittedByARealInstruction) {
   for (options.timeout = std::chrono::milliseconds(20);
        census.missing("Stuck.why").size() > elsewhere.size() && options.timeout.count() < 20000;
        options.timeout *= 2)
-    EXPECT_EQ(launch({}, "LOOP: atom.global.add.u32 %r3, [%d0], 1; bra LOOP;"), FaultKind::timeout);
+    EXPECT_EQ(launch({},
+                     "LOOP: atom.global.add.u32 %r3, [%d0], 1; setp.ne.u32 %p0, %r3, 0xfeedbeef;\n"
+                     "@%p0 bra LOOP;"),
+              FaultKind::timeout);
 
   Values left = census.missing();
   for (const Values* const values : {&of_the_host, &impossible, &elsewhere})

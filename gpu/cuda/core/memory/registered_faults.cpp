@@ -13,7 +13,7 @@
 #include <cstring>
 #include <mutex>
 
-#include "gpu/cuda/core/watch/own_code.hpp"
+#include "gpu/host/own_code.hpp"
 #include "gpu/machine/memory/faults.hpp"
 
 namespace inflight::cuda {
@@ -83,7 +83,7 @@ bool on_fault(siginfo_t* info, void* context, bool ends_process) {
     siglongjmp(*resume, 1);
   }
   // A handler of the program may give the access its page.
-  if (!ends_process || !is_access_of_ours(context)) return false;
+  if (!ends_process || !host::is_access_of_ours(context)) return false;
   Line line;
   line << "inflight: ";
   explain(line, "a kernel", address);
@@ -109,7 +109,7 @@ void on_bus_error(int signal, siginfo_t* info, void* context) {
 
 // Also puts the handlers first again, in case the program has installed its own since.
 void install() {
-  find_own_code();
+  host::find_own_code();
   machine::explain_faults(on_segmentation_fault);
   struct sigaction now {};
   if (sigaction(SIGBUS, nullptr, &now) != 0) return;

@@ -17,9 +17,9 @@
 #include "gpu/cuda/core/stream/stream.hpp"
 #include "gpu/cuda/core/watch/faults.hpp"
 #include "gpu/cuda/core/watch/host_places.hpp"
-#include "gpu/cuda/core/watch/own_code.hpp"
 #include "gpu/cuda/core/watch/touch_log.hpp"
 #include "gpu/cuda/core/watch/watch.hpp"
+#include "gpu/host/own_code.hpp"
 #include "gpu/machine/link/allocation_events.hpp"
 #include "gpu/machine/memory/faults.hpp"
 
@@ -69,8 +69,8 @@ bool on_device_fault(siginfo_t* info, void* context) {
   const auto address = reinterpret_cast<std::uint64_t>(info->si_addr);
   if (!view.holds(address)) return false;
   const int error = errno;
-  const bool ours =
-      view.is_open() || Call::is_inside() || Stream::on_worker() || is_access_of_ours(context);
+  const bool ours = view.is_open() || Call::is_inside() || Stream::on_worker() ||
+                    host::is_access_of_ours(context);
   bool goes_on = ours;
   if (!ours) {
     const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
@@ -105,9 +105,17 @@ void report_touch(DeviceWatch& watch, const Touch& touch) {
 
 }  // namespace
 
+// ThreadSanitizer's library accesses memory for the code that it instruments, ours as well as the
+// program's, so it cannot be told whose an access is.
+#ifdef __SANITIZE_THREAD__
+constexpr bool tells_whose = false;
+#else
+constexpr bool tells_whose = true;
+#endif
+
 void watch_device_memory(machine::Memory& memory) {
-  if (settings().host_access) return;
-  find_own_code();
+  if (settings().host_access || !tells_whose) return;
+  host::find_own_code();
   the_device_watch.store(new DeviceWatch{memory, {}, {}, {}}, std::memory_order_release);
   if (!machine::answer_faults(on_device_fault)) return;
   using Effort = machine::HostView::Effort;

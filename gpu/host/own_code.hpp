@@ -1,7 +1,7 @@
 // Whether this library's code or the program's raised a signal.
 #pragma once
 
-namespace inflight::cuda {
+namespace inflight::host {
 
 // Call it before the other function.
 void find_own_code();
@@ -9,4 +9,4 @@ void find_own_code();
 // or by a function of the C library that keeps nothing on the stack, and not the program.
 bool is_access_of_ours(const void* context);
 
-}  // namespace inflight::cuda
+}  // namespace inflight::host

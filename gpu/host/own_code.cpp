@@ -1,5 +1,5 @@
 // Looks up the addresses of this library's code once.
-#include "gpu/cuda/core/watch/own_code.hpp"
+#include "gpu/host/own_code.hpp"
 
 #include <link.h>
 #include <ucontext.h>
@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <mutex>
 
-namespace inflight::cuda {
+namespace inflight::host {
 namespace {
 
 std::uint64_t code_begin = 0, code_end = 0;
@@ -44,4 +44,4 @@ __attribute__((no_sanitize("address", "thread"))) bool is_access_of_ours(const v
   return is_in_own_code(static_cast<std::uint64_t>(machine.gregs[REG_RIP])) || is_in_own_code(*top);
 }
 
-}  // namespace inflight::cuda
+}  // namespace inflight::host
