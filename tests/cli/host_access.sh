@@ -15,6 +15,9 @@ grep -q 'inflight: host code' <<<"$output" && fail "a null pointer is taken for 
 expect "a child" 0 '^the child: 11$' "$inflight" run "$program" forked
 expect "a correct program" 0 '' "$inflight" run "$program" loop
 [ -z "$output" ] || fail "a correct program gets a line: $output"
+# A library that sends memory may read it.
+echo 'int inflight_test_of_transport;' | ${CXX:-g++} -x c++ -shared -fPIC - -o "$work/libmpi.so.40"
+expect "beside MPI" 0 '^sum 496$' env LD_PRELOAD="$work/libmpi.so.40" "$inflight" run "$program" read
 for name in read write symbol; do
   expect "check $name" 86 '^inflight: host-access: host code (reads|writes) device memory' "$inflight" check "$program" "$name"
 done

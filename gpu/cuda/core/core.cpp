@@ -225,7 +225,7 @@ Core::Core()
       profile_(chosen_profile()) {
   memory.observe(observe_memory);
   if (watch::enabled()) watch::prepare_calls();
-  watch::watch_device_memory(memory);
+  watch::watch_device_memory(memory, Stream::on_worker);
   const auto seen =
       visible_devices(std::getenv("CUDA_VISIBLE_DEVICES"), std::getenv("CUDA_DEVICE_ORDER"),
                       settings().devices, [&](int index) { return uuid_text(profile_, index); });

@@ -59,7 +59,7 @@ void HostView::close(Effort effort) {
 // `closed_` is set before `users_` is read, and begin() does it the other way round. So either this
 // sees the new user, or the new user sees that the pages are closed and waits in open().
 void HostView::close_unused() {
-  if (!has_pages_.load(std::memory_order_relaxed)) return;
+  if (!has_pages_.load(std::memory_order_relaxed) || !closes_.load()) return;
   if (const std::int64_t again = closes_again_.load(std::memory_order_relaxed);
       again != 0 && coarse_now() < again)
     return;
@@ -72,6 +72,11 @@ void HostView::close_unused() {
     return;
   }
   spend(Clock::now() - now);
+}
+
+void HostView::leave_open() {
+  closes_ = false;
+  open();
 }
 
 void HostView::spend(Clock::duration time) {

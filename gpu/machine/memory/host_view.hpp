@@ -19,6 +19,8 @@ class [[gnu::visibility("default")]] HostView {
     full,
   };
   void close(Effort effort);
+  // Opens them for good. This can be called in a signal handler.
+  void leave_open();
 
   // While one exists, a thread may access all devices' memory. It costs little while another does.
   class Access {

@@ -14,9 +14,9 @@
 #include "gpu/cuda/core/report/call.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/settings.hpp"
-#include "gpu/cuda/core/stream/stream.hpp"
 #include "gpu/cuda/core/watch/faults.hpp"
 #include "gpu/cuda/core/watch/host_places.hpp"
+#include "gpu/cuda/core/watch/objects.hpp"
 #include "gpu/cuda/core/watch/touch_log.hpp"
 #include "gpu/cuda/core/watch/watch.hpp"
 #include "gpu/host/own_code.hpp"
@@ -28,12 +28,19 @@ namespace {
 
 struct DeviceWatch {
   machine::Memory& memory;
+  bool (*const performs_work)();
   TouchLog log;
   std::mutex reporting;  // guards `places`
   HostPlaces places;
 };
 std::atomic<DeviceWatch*> the_device_watch{nullptr};
 DeviceWatch* device_watch() { return the_device_watch.load(std::memory_order_acquire); }
+
+bool has_transport() {
+  bool found = false;
+  each_object([&](const dl_phdr_info& object) { found |= is_transport(object.dlpi_name); });
+  return found;
+}
 
 // What the address is, for a sentence.
 std::string description(const DeviceWatch& watch, std::uint64_t address) {
@@ -69,8 +76,13 @@ bool on_device_fault(siginfo_t* info, void* context) {
   const auto address = reinterpret_cast<std::uint64_t>(info->si_addr);
   if (!view.holds(address)) return false;
   const int error = errno;
-  const bool ours = view.is_open() || Call::is_inside() || Stream::on_worker() ||
+  const bool ours = view.is_open() || Call::is_inside() || watch.performs_work() ||
                     host::is_access_of_ours(context);
+  if (!ours && has_transport()) {
+    view.leave_open();
+    errno = error;
+    return true;
+  }
   bool goes_on = ours;
   if (!ours) {
     const auto& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
@@ -113,10 +125,11 @@ constexpr bool tells_whose = false;
 constexpr bool tells_whose = true;
 #endif
 
-void watch_device_memory(machine::Memory& memory) {
-  if (settings().host_access || !tells_whose) return;
+void watch_device_memory(machine::Memory& memory, bool (*performs_work)()) {
+  if (settings().host_access || !tells_whose || has_transport()) return;
   host::find_own_code();
-  the_device_watch.store(new DeviceWatch{memory, {}, {}, {}}, std::memory_order_release);
+  the_device_watch.store(new DeviceWatch{memory, performs_work, {}, {}, {}},
+                         std::memory_order_release);
   if (!machine::answer_faults(on_device_fault)) return;
   using Effort = machine::HostView::Effort;
   memory.host_view().close(enabled() ? Effort::full : Effort::sparing);

@@ -10,7 +10,8 @@ namespace inflight::cuda::watch {
 
 // From now on such an access is reported to the detectors and goes on, or, without a checker, is
 // explained on standard error and passed to the program's handler or the default action.
-void watch_device_memory(machine::Memory& memory);
+// `performs_work`: whether the calling thread performs a stream's work.
+void watch_device_memory(machine::Memory& memory, bool (*performs_work)());
 
 // Reports all accesses so far to the detectors.
 void report_device_touches();

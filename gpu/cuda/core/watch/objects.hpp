@@ -27,4 +27,14 @@ inline bool is_own(std::string_view path) {
   return false;
 }
 
+// True if the path names a library that sends memory for programs: MPI and what it sends with. It
+// may read device memory itself, or have another process or the system do so.
+inline bool is_transport(std::string_view path) {
+  if (const std::size_t slash = path.rfind('/'); slash != path.npos) path.remove_prefix(slash + 1);
+  constexpr std::string_view prefixes[] = {"libmpi", "libucp", "libuct", "libfabric", "libpsm2"};
+  for (std::string_view each : prefixes)
+    if (path.starts_with(each)) return true;
+  return false;
+}
+
 }  // namespace inflight::cuda::watch
