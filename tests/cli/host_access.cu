@@ -2,6 +2,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csetjmp>
 #include <csignal>
 #include <cstdio>
@@ -60,6 +61,15 @@ int forked() {
          sum(copy) != 496;
 }
 
+// The system refuses to read closed memory, for a pipe as for any file.
+int passed() {
+  int ends[2];
+  if (pipe(ends) != 0) return 1;
+  const bool refused = write(ends[1], numbered(), 4) < 0 && errno == EFAULT;
+  std::puts(refused ? "refused" : "written");
+  return 0;
+}
+
 // No access goes past the library's own work.
 int loop() {
   int *p = numbered(), copy[32];
@@ -80,6 +90,7 @@ int main(int, char** argv) {
   if (name == "null") return null();
   if (name == "forked") return forked();
   if (name == "loop") return loop();
+  if (name == "passed") return passed();
   if (name == "write") {
     int* p = nullptr;
     cudaMalloc(&p, 128);

@@ -18,7 +18,8 @@ expect "a correct program" 0 '' "$inflight" run "$program" loop
 # A library that sends memory may read it.
 echo 'int inflight_test_of_transport;' | ${CXX:-g++} -x c++ -shared -fPIC - -o "$work/libmpi.so.40"
 expect "beside MPI" 0 '^sum 496$' env LD_PRELOAD="$work/libmpi.so.40" "$inflight" run "$program" read
-for name in read write symbol; do
+expect "passed to the system" 0 '^refused$' "$inflight" run "$program" passed
+for name in read write symbol passed; do
   expect "check $name" 86 '^inflight: host-access: host code (reads|writes) device memory' "$inflight" check "$program" "$name"
 done
 expect "check, allowed" 0 'nothing found' "$inflight" check --host-access "$program" read
