@@ -1,6 +1,6 @@
 # make demo builds Inflight and runs the examples on the software GPU. make test runs all that CI
 # runs.
-.PHONY: help setup build demo test unit test-all fuzz bench install package docs clean
+.PHONY: help setup build demo test unit test-all fuzz bench checkperf install package docs clean
 PREFIX ?= /usr/local
 
 help:
@@ -10,6 +10,7 @@ help:
 	@echo 'make test-all  the same, and all tests under sanitizers, and longer fuzzing and soaking'
 	@echo 'make build     build/release/bin/inflight and build/release/lib'
 	@echo 'make fuzz      ten minutes of fuzzing for each target;  make bench  the measurements'
+	@echo 'make checkperf BASE=COMMIT   every benchmark with that commit and this state in turn'
 	@echo 'make install   into PREFIX, now $(PREFIX)'
 	@echo 'make package   build/packages: a wheel, a Debian package and a Containerfile'
 	@echo 'make docs      build/site: guides, reference and results as one site'
@@ -39,6 +40,10 @@ fuzz: setup
 
 bench: setup
 	@tools/bench
+
+checkperf: setup
+	@tools/build release --with -DINFLIGHT_BENCH=ON
+	@bench/checkperf $(or $(BASE),$(error make checkperf needs BASE=COMMIT)) --rounds $(or $(ROUNDS),5) --json build/checkperf.json
 
 install: build
 	cmake --install build/release --prefix $(PREFIX)
