@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "gpu/machine/families/whole_warp.hpp"
-#include "gpu/machine/run/warpgroup_events.hpp"
+#include "gpu/machine/run/observe/warpgroup_events.hpp"
 
 namespace inflight::machine {
 namespace {

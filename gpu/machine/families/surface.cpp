@@ -9,7 +9,7 @@
 
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/texture_lanes.hpp"
-#include "gpu/machine/run/access_events.hpp"
+#include "gpu/machine/run/observe/access_events.hpp"
 #include "gpu/machine/run/each_lane.hpp"
 #include "gpu/machine/run/observation.hpp"
 

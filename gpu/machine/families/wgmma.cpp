@@ -16,7 +16,7 @@
 #include "gpu/machine/run/access.hpp"
 #include "gpu/machine/run/each_lane.hpp"
 #include "gpu/machine/run/observation.hpp"
-#include "gpu/machine/run/warpgroup_events.hpp"
+#include "gpu/machine/run/observe/warpgroup_events.hpp"
 
 namespace inflight::machine {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "gpu/machine/families/wgmma_operands.hpp"
 #include "gpu/machine/run/observation.hpp"
-#include "gpu/machine/run/warpgroup_events.hpp"
+#include "gpu/machine/run/observe/warpgroup_events.hpp"
 
 namespace inflight::machine {
 namespace {

@@ -20,8 +20,8 @@
 #include "gpu/machine/launch/occupancy.hpp"
 #include "gpu/machine/launch/watch.hpp"
 #include "gpu/machine/run/circumstances.hpp"
-#include "gpu/machine/run/observation.hpp"
-#include "gpu/machine/run/workers.hpp"
+#include "gpu/machine/run/observe/events.hpp"
+#include "gpu/machine/run/schedule/workers.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -172,7 +172,7 @@ class GridRun final : public RunningLaunch {
   const RunGrid& how_;
   Grid grid_;
   std::optional<Workspace> workspace_;
-  std::unique_ptr<Observation> observation_;
+  std::unique_ptr<LaunchEvents> observation_;
   std::optional<ChildRunner> children_;
   std::optional<Clusters> clusters_;
   std::optional<Crew> crew_;
@@ -280,7 +280,7 @@ Outcome GridRun::run(std::vector<Child>& tails) {
       grid_.yet_to_begin = launch_.grid.count();
     if (grid_.uses_workspace) workspace_.emplace(grid_);
     if (how_.options.listener)
-      observation_ = std::make_unique<Observation>(grid_, *how_.options.listener);
+      observation_ = std::make_unique<LaunchEvents>(grid_, *how_.options.listener);
     grid_.observation = observation_.get();
     if (launch_.runtime) children_.emplace(grid_, how_);
     grid_.parent = children_ ? &*children_ : nullptr;

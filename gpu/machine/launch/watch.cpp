@@ -12,7 +12,7 @@
 #include "gpu/check/names.hpp"
 #include "gpu/machine/launch/interrupt.hpp"
 #include "gpu/machine/run/block.hpp"
-#include "gpu/machine/run/workers.hpp"
+#include "gpu/machine/run/schedule/workers.hpp"
 
 namespace inflight::machine {
 namespace {

@@ -8,7 +8,6 @@
 #include "gpu/machine/run/block.hpp"
 #include "gpu/machine/run/observation.hpp"
 #include "gpu/machine/run/undefined_steps.hpp"
-#include "gpu/machine/run/warpgroup_events.hpp"
 #include "gpu/tensor/element.hpp"
 
 namespace inflight::machine {

@@ -5,7 +5,6 @@
 
 #include "gpu/machine/run/in_flight.hpp"
 #include "gpu/machine/run/observation.hpp"
-#include "gpu/machine/run/warpgroup_events.hpp"
 
 namespace inflight::machine {
 

@@ -1,6 +1,6 @@
 // Helper threads of launches: the requested number, each with its own place, and none after a
 // launch has ended. In a row of launches they go from one to the next.
-#include "gpu/machine/run/helpers.hpp"
+#include "gpu/machine/run/schedule/helpers.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "gpu/machine/run/workers.hpp"
+#include "gpu/machine/run/schedule/workers.hpp"
 
 namespace inflight::machine {
 namespace {

@@ -1,6 +1,6 @@
 // The distribution of a launch's blocks over host threads: each runs once, and a block that another
 // waits for is started.
-#include "gpu/machine/run/workers.hpp"
+#include "gpu/machine/run/schedule/workers.hpp"
 
 #include <algorithm>
 #include <atomic>

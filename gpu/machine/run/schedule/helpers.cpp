@@ -1,6 +1,6 @@
 // Threads of oneTBB help. Between launches that follow each other closely they poll for the next
 // one before they sleep, because waking a thread takes as long as a small launch.
-#include "gpu/machine/run/helpers.hpp"
+#include "gpu/machine/run/schedule/helpers.hpp"
 
 #include <tbb/global_control.h>
 #include <tbb/task_arena.h>
@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "gpu/host/cores.hpp"
-#include "gpu/machine/run/workers.hpp"
+#include "gpu/machine/run/schedule/workers.hpp"
 
 namespace inflight::machine {
 namespace {

@@ -1,5 +1,5 @@
 // Events of multiplications and of accesses to their registers.
-#include "gpu/machine/run/warpgroup_events.hpp"
+#include "gpu/machine/run/observe/warpgroup_events.hpp"
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@
 #include "gpu/machine/run/access.hpp"
 #include "gpu/machine/run/block.hpp"
 #include "gpu/machine/run/each_lane.hpp"
-#include "gpu/machine/run/observation.hpp"
+#include "gpu/machine/run/observe/events.hpp"
 
 namespace inflight::machine {
 namespace {

@@ -1,5 +1,5 @@
 // Finds the lanes of a store that do not change memory.
-#include "gpu/machine/run/silent_lanes.hpp"
+#include "gpu/machine/run/observe/silent_lanes.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // Workers take clusters in turn. The launching thread is one of them.
-#include "gpu/machine/run/workers.hpp"
+#include "gpu/machine/run/schedule/workers.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -10,10 +10,10 @@
 #include "gpu/machine/children/parent.hpp"
 #include "gpu/machine/run/circumstances.hpp"
 #include "gpu/machine/run/failing_waits.hpp"
-#include "gpu/machine/run/helpers.hpp"
 #include "gpu/machine/run/in_flight.hpp"
 #include "gpu/machine/run/observation.hpp"
-#include "gpu/machine/run/spare_clusters.hpp"
+#include "gpu/machine/run/schedule/helpers.hpp"
+#include "gpu/machine/run/schedule/spare_clusters.hpp"
 #include "gpu/machine/run/worker.hpp"
 
 namespace inflight::machine {

@@ -1,5 +1,5 @@
 // The queues that a host thread keeps between launches.
-#include "gpu/machine/run/queues.hpp"
+#include "gpu/machine/run/schedule/queues.hpp"
 
 #include <utility>
 

@@ -7,7 +7,7 @@
 #include "gpu/machine/run/access.hpp"
 #include "gpu/machine/run/cluster.hpp"
 #include "gpu/machine/run/each_lane.hpp"
-#include "gpu/machine/run/observation.hpp"
+#include "gpu/machine/run/observe/events.hpp"
 #include "gpu/machine/run/warpgroup.hpp"
 
 namespace inflight::machine {
@@ -56,11 +56,11 @@ check::Fence fence_event(const Fence& fence) {
 
 }  // namespace
 
-void Observation::fenced(const Warp& w, const Op* op, std::uint32_t mask) const {
+void LaunchEvents::fenced(const Warp& w, const Op* op, std::uint32_t mask) const {
   if (!wants(Topic::fences)) return;
   check::Fence event = fence_event(use_of<Fence>(op));
   event.who = who(w, mask, op);
-  if (op->what->memory.empty()) return listener_.fenced(event);
+  if (op->what->memory.empty()) return listener().fenced(event);
   std::uint64_t addresses[lanes];
   lane_addresses(w, op, Space::generic, addresses);
   event.bytes = op->what->memory.front().bytes;
@@ -69,23 +69,23 @@ void Observation::fenced(const Warp& w, const Op* op, std::uint32_t mask) const 
     event.limited = true;
     event.space = check_space(space_of(w, address));
     event.address = address;
-    listener_.fenced(event);
+    listener().fenced(event);
   });
 }
 
-void Observation::met(Warp& w, const Op* op, std::uint32_t present, std::uint32_t members) const {
+void LaunchEvents::met(Warp& w, const Op* op, std::uint32_t present, std::uint32_t members) const {
   if (wants(Topic::collectives)) {
     check::Collective event{who(w, present, op)};
     const auto* const use = op->what->as<CollectiveUse>();
     event.kind = use ? use->kind : check::Collective::Kind::sync;
     event.members = members;
-    listener_.collective(event);
+    listener().collective(event);
   }
   wait_ended(w, {op, w.frame, present, Wait::collective, members});
 }
 
-void Observation::arrived(const Warp& w, const Op* op, std::uint32_t id, std::uint32_t given,
-                          std::uint32_t expected, const NamedBarrier& barrier) const {
+void LaunchEvents::arrived(const Warp& w, const Op* op, std::uint32_t id, std::uint32_t given,
+                           std::uint32_t expected, const NamedBarrier& barrier) const {
   if (!wants(Topic::barriers)) return;
   const auto& use = use_of<BarrierUse>(op);
   check::Barrier event{who(w, w.mask, op)};
@@ -97,11 +97,11 @@ void Observation::arrived(const Warp& w, const Op* op, std::uint32_t id, std::ui
   event.phase = barrier.phase;
   event.aligned = use.aligned;
   event.order = use.order;
-  listener_.barrier(event);
+  listener().barrier(event);
 }
 
-void Observation::completed(const Block& block, std::uint32_t id, const NamedBarrier& barrier,
-                            const LastToArrive& last) const {
+void LaunchEvents::completed(const Block& block, std::uint32_t id, const NamedBarrier& barrier,
+                             const LastToArrive& last) const {
   if (block.counts)
     ++block.counts->sums.barriers[static_cast<std::size_t>(check::BarrierKind::cta)];
   if (!wants(Topic::barriers)) return;
@@ -111,11 +111,11 @@ void Observation::completed(const Block& block, std::uint32_t id, const NamedBar
   event.expected = barrier.expected;
   event.arrived = barrier.arrived;
   event.phase = barrier.phase;
-  listener_.barrier(event);
+  listener().barrier(event);
 }
 
-void Observation::cluster_step(const Warp& w, const Op* op, std::uint32_t mask, std::uint64_t phase,
-                               bool alone) const {
+void LaunchEvents::cluster_step(const Warp& w, const Op* op, std::uint32_t mask,
+                                std::uint64_t phase, bool alone) const {
   if (!wants(Topic::barriers)) return;
   const auto& use = use_of<BarrierUse>(op);
   check::Barrier event{who(w, mask, op)};
@@ -125,28 +125,28 @@ void Observation::cluster_step(const Warp& w, const Op* op, std::uint32_t mask, 
   event.phase = phase;
   event.aligned = use.aligned;
   event.order = use.order;
-  listener_.barrier(event);
+  listener().barrier(event);
 }
 
-void Observation::dependents_may_begin(const Warp& w, const Op* op, bool first) const {
+void LaunchEvents::dependents_may_begin(const Warp& w, const Op* op, bool first) const {
   if (!wants(Topic::barriers)) return;
   check::Barrier event{who(w, w.mask, op)};
   event.kind = check::BarrierKind::grid;
   event.step = check::Barrier::Step::arrive;
   event.expected = static_cast<std::uint32_t>(grid_.launch->grid.count());
   event.arrived = first ? ++let_dependents_begin_ : let_dependents_begin_.load();
-  listener_.barrier(event);
+  listener().barrier(event);
 }
 
-void Observation::grids_ended(const Warp& w, const Op* op) const {
+void LaunchEvents::grids_ended(const Warp& w, const Op* op) const {
   if (!wants(Topic::barriers)) return;
   check::Barrier event{who(w, w.mask, op)};
   event.kind = check::BarrierKind::grid;
   event.step = check::Barrier::Step::wait;
-  listener_.barrier(event);
+  listener().barrier(event);
 }
 
-void Observation::cluster_completed(const Cluster& cluster, const LastToArrive& last) const {
+void LaunchEvents::cluster_completed(const Cluster& cluster, const LastToArrive& last) const {
   if (Counts* const counts = cluster.blocks.front()->counts)
     ++counts->sums.barriers[static_cast<std::size_t>(check::BarrierKind::cluster)];
   if (!wants(Topic::barriers)) return;
@@ -155,10 +155,10 @@ void Observation::cluster_completed(const Cluster& cluster, const LastToArrive& 
   event.step = check::Barrier::Step::complete;
   event.arrived = static_cast<std::uint32_t>(cluster.arrived());
   event.phase = cluster.phase();
-  listener_.barrier(event);
+  listener().barrier(event);
 }
 
-check::Wait Observation::wait_event(const Warp& w, const Split& s, std::uint32_t mask) const {
+check::Wait LaunchEvents::wait_event(const Warp& w, const Split& s, std::uint32_t mask) const {
   using For = check::Wait::For;
   check::Wait event{{kernel_.launch, w.block->linear, w.index, mask,
                      s.frame->code->first_number + s.pc->instruction}};
@@ -195,14 +195,14 @@ check::Wait Observation::wait_event(const Warp& w, const Split& s, std::uint32_t
   return event;
 }
 
-void Observation::report_wait(const Warp& w, const Split& s, std::uint32_t mask,
-                              check::Wait::Step step) const {
+void LaunchEvents::report_wait(const Warp& w, const Split& s, std::uint32_t mask,
+                               check::Wait::Step step) const {
   check::Wait event = wait_event(w, s, mask);
   event.step = step;
-  listener_.waited(event);
+  listener().waited(event);
 }
 
-std::vector<check::Stuck::Threads> Observation::threads_of(const Cluster& cluster) const {
+std::vector<check::Stuck::Threads> LaunchEvents::threads_of(const Cluster& cluster) const {
   std::vector<check::Stuck::Threads> threads;
   for (const auto& block : cluster.blocks)
     for (const auto& w : block->warps)
@@ -217,32 +217,32 @@ std::vector<check::Stuck::Threads> Observation::threads_of(const Cluster& cluste
   return threads;
 }
 
-void Observation::stuck(const Cluster& cluster, check::Stuck::Why why,
-                        std::uint64_t not_begun) const {
+void LaunchEvents::stuck(const Cluster& cluster, check::Stuck::Why why,
+                         std::uint64_t not_begun) const {
   if (!wants(Topic::hangs)) return;
   const auto threads = threads_of(cluster);
-  listener_.stuck({&kernel_, cluster.blocks.front()->linear, why, threads, not_begun});
+  listener().stuck({&kernel_, cluster.blocks.front()->linear, why, threads, not_begun});
 }
 
-bool Observation::is_livelocked(const Cluster& cluster, std::uint64_t not_begun,
-                                std::uint32_t idle_ms) const {
+bool LaunchEvents::is_livelocked(const Cluster& cluster, std::uint64_t not_begun,
+                                 std::uint32_t idle_ms) const {
   if (!wants(Topic::hangs)) return false;
   const auto threads = threads_of(cluster);
   const check::Stuck event{
       &kernel_, cluster.blocks.front()->linear, check::Stuck::Why::only_polling, threads, not_begun,
       idle_ms};
-  return listener_.is_livelocked(event);
+  return listener().is_livelocked(event);
 }
 
 // Lanes that wake and have to wait again are not reported again: the wait continues.
-void Observation::wait_begun(Warp& w, const Split& split) const {
+void LaunchEvents::wait_begun(Warp& w, const Split& split) const {
   if (!wants(Topic::waits)) return;
   const std::uint32_t fresh = split.mask & ~w.waiting;
   w.waiting |= fresh;
   if (fresh) report_wait(w, split, fresh, check::Wait::Step::begin);
 }
 
-void Observation::wait_ended(Warp& w, const Split& split) const {
+void LaunchEvents::wait_ended(Warp& w, const Split& split) const {
   const std::uint32_t done = split.mask & w.waiting;
   if (!done) return;
   w.waiting &= ~done;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "gpu/machine/run/cluster.hpp"
-#include "gpu/machine/run/helpers.hpp"
-#include "gpu/machine/run/queues.hpp"
+#include "gpu/machine/run/schedule/helpers.hpp"
+#include "gpu/machine/run/schedule/queues.hpp"
 #include "gpu/machine/run/standstill.hpp"
 
 namespace inflight::machine {

@@ -5,7 +5,7 @@
 #include "gpu/machine/report/report.hpp"
 #include "gpu/machine/run/access.hpp"
 #include "gpu/machine/run/cluster.hpp"
-#include "gpu/machine/run/observation.hpp"
+#include "gpu/machine/run/observe/events.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -64,8 +64,8 @@ bool of_multicast(const Warp& w, const Op* op, std::uint64_t address) {
 
 }  // namespace
 
-void Observation::faulted(const Warp& w, const Op* op, FaultKind kind, std::uint32_t mask,
-                          std::string_view sentence, const FaultDetail& about) const {
+void LaunchEvents::faulted(const Warp& w, const Op* op, FaultKind kind, std::uint32_t mask,
+                           std::string_view sentence, const FaultDetail& about) const {
   if (!wants(check::Topic::faults)) return;
   check::Fault event;
   event.who = who(w, mask, op);
@@ -106,7 +106,7 @@ void Observation::faulted(const Warp& w, const Op* op, FaultKind kind, std::uint
       event.nearest.name = found->name;
     }
   }
-  listener_.faulted(event);
+  listener().faulted(event);
 }
 
 }  // namespace inflight::machine

@@ -1,5 +1,5 @@
 // Copies a warp's registers, and restores what execution on the copy changed.
-#include "gpu/machine/run/on_copy.hpp"
+#include "gpu/machine/run/observe/on_copy.hpp"
 
 #include <cstring>
 #include <utility>

@@ -1,5 +1,5 @@
 // Queues of clusters from which other workers can steal.
-#include "gpu/machine/run/work_queue.hpp"
+#include "gpu/machine/run/schedule/work_queue.hpp"
 
 namespace inflight::machine {
 namespace {

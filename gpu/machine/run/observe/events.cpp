@@ -1,5 +1,5 @@
 // Builds the events of a launch from the machine's state.
-#include "gpu/machine/run/observation.hpp"
+#include "gpu/machine/run/observe/events.hpp"
 
 #include <utility>
 
@@ -48,8 +48,8 @@ check::Instruction describe(const check::Kernel& kernel, std::uint32_t number) {
 
 }  // namespace
 
-Observation::Observation(Grid& grid, check::Listener& listener)
-    : grid_(grid), listener_(listener), topics_(grid.topics) {
+LaunchEvents::LaunchEvents(Grid& grid, check::Listener& to)
+    : Observation(to, grid.topics, grid.launch->id), grid_(grid) {
   const Launch& launch = *grid.launch;
   kernel_.launch = launch.id;
   kernel_.name = launch.kernel->name;
@@ -70,26 +70,22 @@ Observation::Observation(Grid& grid, check::Listener& listener)
   kernel_.all_pass_behind = &all_pass_behind;
   kernel_.fidelities = &fidelities;
   kernel_.context = &grid;
-  listener_.kernel_begin({&kernel_});
+  to.kernel_begin({&kernel_});
 }
 
-Observation::~Observation() {
-  for (const auto& counts : counts_) counts->report(listener_, kernel_);
-  listener_.kernel_end({&kernel_, !grid_.outcome().ok()});
+LaunchEvents::~LaunchEvents() {
+  for (const auto& counts : counts_) counts->report(listener(), kernel_);
+  listener().kernel_end({&kernel_, !grid_.outcome().ok()});
 }
 
-Counts* Observation::new_counts() const {
+Counts* LaunchEvents::new_counts() const {
   if (!wants(Topic::counts)) return nullptr;
   auto counts = std::make_unique<Counts>();
   const std::lock_guard lock(mutex_);
   return counts_.emplace_back(std::move(counts)).get();
 }
 
-check::Who Observation::who(const Warp& w, std::uint32_t mask, std::uint32_t instruction) const {
-  return {kernel_.launch, w.block->linear, w.index, mask, instruction};
-}
-
-void Observation::block_begin(const Block& block) const {
+void LaunchEvents::block_begin(const Block& block) const {
   if (block.counts) ++block.counts->sums.blocks;
   if (!wants(Topic::blocks)) return;
   check::BlockBegin event;
@@ -99,26 +95,26 @@ void Observation::block_begin(const Block& block) const {
   event.rank = static_cast<std::uint16_t>(block.rank);
   event.threads = block.threads;
   event.shared_bytes = block.shared_end - reserved_shared;
-  listener_.block_begin(event);
+  listener().block_begin(event);
 }
 
-void Observation::block_end(const Block& block) const {
-  if (wants(Topic::blocks)) listener_.block_end({&kernel_, block.linear});
+void LaunchEvents::block_end(const Block& block) const {
+  if (wants(Topic::blocks)) listener().block_end({&kernel_, block.linear});
 }
 
-void Observation::diverged(const Warp& w, std::uint32_t taken) const {
+void LaunchEvents::diverged(const Warp& w, std::uint32_t taken) const {
   if (Counts* const counts = w.block->counts) ++counts->sums.divergent_branches;
-  if (wants(Topic::branches)) listener_.diverged({who(w, w.mask), taken});
+  if (wants(Topic::branches)) listener().diverged({who(w, w.mask), taken});
 }
-void Observation::reconverged(const Warp& w) const {
-  if (wants(Topic::branches)) listener_.reconverged({who(w, w.mask)});
+void LaunchEvents::reconverged(const Warp& w) const {
+  if (wants(Topic::branches)) listener().reconverged({who(w, w.mask)});
 }
-void Observation::exited(const Warp& w, std::uint32_t mask) const {
-  if (wants(Topic::blocks)) listener_.thread_exit({who(w, mask)});
+void LaunchEvents::exited(const Warp& w, std::uint32_t mask) const {
+  if (wants(Topic::blocks)) listener().thread_exit({who(w, mask)});
 }
 
-void Observation::heap(const Warp& w, const Op* op, int lane, check::Allocation::Step step,
-                       std::uint64_t address, std::uint64_t bytes) const {
+void LaunchEvents::heap(const Warp& w, const Op* op, int lane, check::Allocation::Step step,
+                        std::uint64_t address, std::uint64_t bytes) const {
   if (!wants(Topic::allocations)) return;
   check::Allocation event;
   event.step = step;
@@ -126,15 +122,16 @@ void Observation::heap(const Warp& w, const Op* op, int lane, check::Allocation:
   event.device = kernel_.device;
   event.address = address, event.bytes = bytes;
   event.who = who(w, 1u << lane, op);
-  listener_.allocation(event);
+  listener().allocation(event);
 }
 
-void Observation::child_launched(const Warp& w, const Op* op, int lane, std::uint64_t child) const {
-  listener_.child_launched({who(w, 1u << lane, op), child});
+void LaunchEvents::child_launched(const Warp& w, const Op* op, int lane,
+                                  std::uint64_t child) const {
+  listener().child_launched({who(w, 1u << lane, op), child});
 }
 
-void Observation::report_mbarrier(check::MbarrierOp& event, async::mbarrier::Word after,
-                                  const async::mbarrier::Step& step) const {
+void LaunchEvents::report_mbarrier(check::MbarrierOp& event, async::mbarrier::Word after,
+                                   const async::mbarrier::Step& step) const {
   const async::mbarrier::State state = async::mbarrier::decode(after);
   event.done = step.completed;
   event.violation = step.violation;
@@ -142,7 +139,7 @@ void Observation::report_mbarrier(check::MbarrierOp& event, async::mbarrier::Wor
   event.expected = state.expected;
   event.pending = state.pending;
   event.tx_count = state.tx_count;
-  listener_.mbarrier(event);
+  listener().mbarrier(event);
 }
 
 }  // namespace inflight::machine

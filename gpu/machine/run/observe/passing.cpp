@@ -2,7 +2,7 @@
 #include "gpu/machine/instruction/passing.hpp"
 
 #include "gpu/machine/link/numbering.hpp"
-#include "gpu/machine/run/observation.hpp"
+#include "gpu/machine/run/observe/events.hpp"
 
 namespace inflight::machine {
 

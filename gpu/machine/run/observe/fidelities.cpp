@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "gpu/machine/instruction/fidelity.hpp"
-#include "gpu/machine/run/observation.hpp"
+#include "gpu/machine/run/observe/events.hpp"
 
 namespace inflight::machine {
 namespace {

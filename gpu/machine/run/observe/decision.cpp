@@ -1,12 +1,12 @@
 // Executes the rest of the load's block with another value.
-#include "gpu/machine/run/decision.hpp"
+#include "gpu/machine/run/observe/decision.hpp"
 
 #include <cstring>
 
 #include "gpu/machine/code/slots.hpp"
 #include "gpu/machine/instruction/comparisons.hpp"
 #include "gpu/machine/instruction/drops.hpp"
-#include "gpu/machine/run/on_copy.hpp"
+#include "gpu/machine/run/observe/on_copy.hpp"
 
 namespace inflight::machine {
 

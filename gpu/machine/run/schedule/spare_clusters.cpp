@@ -1,5 +1,5 @@
 // The clusters that a host thread keeps between launches.
-#include "gpu/machine/run/spare_clusters.hpp"
+#include "gpu/machine/run/schedule/spare_clusters.hpp"
 
 #include <cstdint>
 #include <utility>

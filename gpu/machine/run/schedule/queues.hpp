@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "gpu/machine/run/work_queue.hpp"
+#include "gpu/machine/run/schedule/work_queue.hpp"
 
 namespace inflight::machine {
 

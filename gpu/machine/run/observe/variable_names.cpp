@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "gpu/machine/link/numbering.hpp"
-#include "gpu/machine/run/observation.hpp"
+#include "gpu/machine/run/observe/events.hpp"
 
 namespace inflight::machine {
 namespace {

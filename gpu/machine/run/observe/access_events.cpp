@@ -1,5 +1,5 @@
 // Events of instructions and of their memory accesses.
-#include "gpu/machine/run/access_events.hpp"
+#include "gpu/machine/run/observe/access_events.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,13 +14,13 @@
 #include "gpu/machine/memory/strong_order.hpp"
 #include "gpu/machine/run/access.hpp"
 #include "gpu/machine/run/cluster.hpp"
-#include "gpu/machine/run/decision.hpp"
-#include "gpu/machine/run/dropped_lanes.hpp"
 #include "gpu/machine/run/each_lane.hpp"
 #include "gpu/machine/run/multicast_access.hpp"
-#include "gpu/machine/run/observation.hpp"
+#include "gpu/machine/run/observe/decision.hpp"
+#include "gpu/machine/run/observe/dropped_lanes.hpp"
+#include "gpu/machine/run/observe/events.hpp"
+#include "gpu/machine/run/observe/silent_lanes.hpp"
 #include "gpu/machine/run/pending_stores.hpp"
-#include "gpu/machine/run/silent_lanes.hpp"
 #include "gpu/machine/run/undefined.hpp"
 #include "gpu/machine/run/undefined_steps.hpp"
 
@@ -439,9 +439,9 @@ const Op* report_matrix_store(Warp& w, const Op* op) {
   return next;
 }
 
-void Observation::accessed_texels(const Warp& w, const Op* op, std::uint32_t mask,
-                                  std::uint64_t (&addresses)[lanes], std::uint32_t bytes,
-                                  check::Access::Kind kind) const {
+void LaunchEvents::accessed_texels(const Warp& w, const Op* op, std::uint32_t mask,
+                                   std::uint64_t (&addresses)[lanes], std::uint32_t bytes,
+                                   check::Access::Kind kind) const {
   if (!wants(Topic::accesses)) return;
   MemoryOperand info;
   info.bytes = bytes;
@@ -469,13 +469,13 @@ void report_builtin(const Observation& to, const Warp& w, const Op* op, int lane
 
 }  // namespace
 
-void Observation::read_by_builtin(const Warp& w, const Op* op, int lane, std::uint64_t address,
-                                  std::uint64_t bytes) const {
+void LaunchEvents::read_by_builtin(const Warp& w, const Op* op, int lane, std::uint64_t address,
+                                   std::uint64_t bytes) const {
   report_builtin(*this, w, op, lane, address, bytes, MemoryOperand::Role::load);
 }
 
-void Observation::written_by_builtin(const Warp& w, const Op* op, int lane, std::uint64_t address,
-                                     std::uint64_t bytes) const {
+void LaunchEvents::written_by_builtin(const Warp& w, const Op* op, int lane, std::uint64_t address,
+                                      std::uint64_t bytes) const {
   report_builtin(*this, w, op, lane, address, bytes, MemoryOperand::Role::store);
 }
 

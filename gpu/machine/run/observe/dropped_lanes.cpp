@@ -4,7 +4,7 @@
 // blocks it is what all writers that a lane may come to make it, whatever their order: the blocks
 // are executed in layout order, again until nothing changes. There, a register that several
 // instructions write has no known value.
-#include "gpu/machine/run/dropped_lanes.hpp"
+#include "gpu/machine/run/observe/dropped_lanes.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -13,7 +13,7 @@
 #include "gpu/host/of_this_thread.hpp"
 #include "gpu/machine/code/slots.hpp"
 #include "gpu/machine/instruction/drops.hpp"
-#include "gpu/machine/run/on_copy.hpp"
+#include "gpu/machine/run/observe/on_copy.hpp"
 
 namespace inflight::machine {
 namespace {
