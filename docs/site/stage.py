@@ -132,6 +132,12 @@ def main(root, program, libraries, to):
         if page == "contents.md":
             text = "---\norphan: true\n---\n" + text
         if path in folders:
+            # As docs/README.md lists every guide, a folder's page lists its pages.
+            named = {posixpath.normpath(posixpath.join(posixpath.dirname(path), target.partition("#")[0]))
+                     for _, target in LINK.findall(texts[path])}
+            forgotten = sorted(each for each in files if each.startswith(folders[path]) and each != path and each not in named)
+            if forgotten:
+                sys.exit(f"{path} does not list " + ", ".join(forgotten))
             text += below([posixpath.relpath(place(each), posixpath.dirname(page) or ".") for each in under(folders[path])])
         stage.write(page, text)
     for page in made:
