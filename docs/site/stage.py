@@ -15,6 +15,7 @@ LINK = re.compile(r"\[([^\]]*)\]\(([^)\s]+)\)")
 LANGUAGES = {".cu": "cuda", ".cuh": "cuda", ".cpp": "cpp", ".hpp": "cpp", ".json": "json", ".py": "python"}
 # Where a file of the tree is on the site, if not where it lies in docs/.
 ELSEWHERE = {"README.md": "index.md", "docs/README.md": "contents.md", "tests/kernels/README.md": "tests.md",
+             "tests/outside/README.md": "suites.md",
              "SECURITY.md": "security.md", "CONTRIBUTING.md": "contributing.md", "HACKING.md": "hacking.md",
              "CHANGELOG.md": "changelog.md"}
 # A line for each page that has gone: its old address, and where its text is now.
