@@ -117,8 +117,7 @@ def main(root, program, libraries, to):
         texts[page] = text
     # The pages of a folder stand below the page that introduces it, unless docs/README.md lists them itself.
     listed = {path for _, group in groups(texts["docs/README.md"]) for path in group}
-    folders = {"docs/library/README.md": "docs/library/", "docs/conformance.md": "docs/conformance/",
-               "docs/notes/README.md": "docs/notes/"}
+    folders = {"docs/library/README.md": "docs/library/", "docs/notes/README.md": "docs/notes/"}
 
     def under(folder):
         found = [path for path in files if path.startswith(folder) and path != folder + "README.md" and path not in listed]
