@@ -117,7 +117,8 @@ def main(root, program, libraries, to):
         texts[page] = text
     # The pages of a folder stand below the page that introduces it, unless docs/README.md lists them itself.
     listed = {path for _, group in groups(texts["docs/README.md"]) for path in group}
-    folders = {"docs/library/README.md": "docs/library/", "docs/notes/README.md": "docs/notes/"}
+    folders = {"docs/library/README.md": "docs/library/", "docs/notes/README.md": "docs/notes/",
+               "docs/architecture.md": "docs/architecture/"}
 
     def under(folder):
         found = [path for path in files if path.startswith(folder) and path != folder + "README.md" and path not in listed]
