@@ -1,5 +1,6 @@
 """A suite of programs of others, as a table: SUITE.tsv, whose form README.md describes."""
 import re
+import shlex
 from dataclasses import dataclass
 
 COLUMNS = ("program", "version", "arguments", "expectation", "result", "commit")
@@ -42,7 +43,7 @@ class Row:
 
     def options(self):
         """Inflight's options and the program's arguments, which stand behind a `--` if there are both."""
-        words = self.arguments.split()
+        words = shlex.split(self.arguments)
         behind = words.index("--") + 1 if "--" in words else 0
         return words[:max(behind - 1, 0)], words[behind:]
 
@@ -54,6 +55,10 @@ def row_of(line, where):
     row = Row(*cells)
     if not row.program:
         raise Malformed(f"{where}: no program")
+    try:
+        row.options()
+    except ValueError as wrong:
+        raise Malformed(f"{where}: the arguments: {wrong}") from None
     if not EXPECTATION.fullmatch(row.expectation):
         raise Malformed(f"{where}: the expectation '{row.expectation}'")
     result = RESULT.fullmatch(row.result)
