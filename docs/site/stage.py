@@ -15,8 +15,11 @@ LINK = re.compile(r"\[([^\]]*)\]\(([^)\s]+)\)")
 LANGUAGES = {".cu": "cuda", ".cuh": "cuda", ".cpp": "cpp", ".hpp": "cpp", ".json": "json", ".py": "python"}
 # Where a file of the tree is on the site, if not where it lies in docs/.
 ELSEWHERE = {"README.md": "index.md", "docs/README.md": "contents.md", "tests/kernels/README.md": "tests.md",
+             "tests/outside/README.md": "suites.md",
              "SECURITY.md": "security.md", "CONTRIBUTING.md": "contributing.md", "HACKING.md": "hacking.md",
              "CHANGELOG.md": "changelog.md"}
+# A line for each page that has gone: its old address, and where its text is now.
+MOVED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "moved.txt")
 
 
 def place(path):
@@ -50,6 +53,13 @@ class Stage:
             language = LANGUAGES.get(os.path.splitext(path)[1], "bash" if text.startswith("#!") else "text")
             self.write(page, f"---\norphan: true\n---\n# {path}\n\n````{language}\n{text.rstrip()}\n````\n")
         return page
+
+    def move(self, moves):
+        """Old addresses lead on: a browser goes to the new page after a second."""
+        for old, new in moves:
+            to = posixpath.relpath(place(new), posixpath.dirname(place(old)) or ".")
+            self.write(place(old), f"---\norphan: true\nmyst:\n  html_meta:\n    \"http-equiv=refresh\": 1; url={to[:-3]}.html\n---\n"
+                       f"# Moved\n\nThis page is now [here]({to}).\n")
 
     def relink(self, text, source, page):
         def link(found):
@@ -105,9 +115,15 @@ def main(root, program, libraries, to):
     made = reference.pages(program, libraries, texts)
     for page, (_, text) in made.items():
         texts[page] = text
-    lessons = sorted((path for path in files if re.match(r"docs/library/\d", path)), key=lambda path: int(re.search(r"\d+", path)[0]))
-    suites = [path for path in files if path.startswith("docs/conformance/")]
-    figures = [path for path in files if path.startswith("docs/performance/")]
+    # The pages of a folder stand below the page that introduces it, unless docs/README.md lists them itself.
+    listed = {path for _, group in groups(texts["docs/README.md"]) for path in group}
+    folders = {"docs/library/README.md": "docs/library/", "docs/notes/README.md": "docs/notes/",
+               "docs/architecture.md": "docs/architecture/"}
+
+    def under(folder):
+        found = [path for path in files if path.startswith(folder) and path != folder + "README.md" and path not in listed]
+        return sorted(found, key=lambda path: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", path)])
+
     guides = [path for path in files if re.fullmatch(r"docs/[^/]+\.md", path) and path != "docs/README.md"]
     for path in files:
         page = place(path)
@@ -116,15 +132,19 @@ def main(root, program, libraries, to):
             text += trees(texts["docs/README.md"], guides, made)
         if page == "contents.md":
             text = "---\norphan: true\n---\n" + text
-        if path == "docs/library/README.md":
-            text += below([posixpath.basename(each) for each in lessons])
-        if path == "docs/conformance.md":
-            text += below([place(each) for each in suites])
-        if path == "docs/performance.md":
-            text += below([place(each) for each in figures])
+        if path in folders:
+            # As docs/README.md lists every guide, a folder's page lists its pages.
+            named = {posixpath.normpath(posixpath.join(posixpath.dirname(path), target.partition("#")[0]))
+                     for _, target in LINK.findall(texts[path])}
+            forgotten = sorted(each for each in files if each.startswith(folders[path]) and each != path and each not in named)
+            if forgotten:
+                sys.exit(f"{path} does not list " + ", ".join(forgotten))
+            text += below([posixpath.relpath(place(each), posixpath.dirname(page) or ".") for each in under(folders[path])])
         stage.write(page, text)
     for page in made:
         stage.write(page, stage.relink(texts[page], "docs/" + posixpath.basename(page), page))
+    with open(MOVED) as file:
+        stage.move(line.split() for line in file if line.strip())
 
 
 main(*sys.argv[1:])

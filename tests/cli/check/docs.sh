@@ -14,6 +14,6 @@ while read -r kind; do
   grep -q "^| \`$kind\` |" "$root/docs/checking.md" || fail "docs/checking.md does not tell of $kind"
 done < <(grep -oP '^X\(\w+, "\K[a-z-]+' "$root/gpu/check/finding/kinds.def")
 for variable in $("$inflight" check --help | grep -o 'INFLIGHT_[A-Z_]*' | sort -u); do
-  grep -q "$variable" "$root/docs/checking.md" "$root/docs/using.md" || fail "no page of docs names $variable"
+  grep -q "$variable" "$root/docs/checking.md" "$root/docs/options.md" || fail "no page of docs names $variable"
 done
 finish
