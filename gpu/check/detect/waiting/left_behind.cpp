@@ -22,7 +22,7 @@ class Left {
  public:
   bool operator()(const Kernel& kernel, std::uint32_t barrier, std::uint32_t instruction) {
     const auto [at, fresh] = answers_.try_emplace({barrier, instruction}, false);
-    if (fresh) at->second = kernel.has_left(kernel, barrier, instruction);
+    if (fresh && kernel.has_left) at->second = kernel.has_left(kernel, barrier, instruction);
     return at->second;
   }
 
