@@ -62,6 +62,7 @@ void Checker::kernel_begin(const KernelBegin& event) {
 }
 void Checker::kernel_end(const KernelEnd& event) {
   Listeners::kernel_end(event);
+  findings_.release(event.kernel->launch);
   findings_.end_launch([&] {
     history_.forget(event);
     places_.end(*event.kernel);
@@ -69,6 +70,9 @@ void Checker::kernel_end(const KernelEnd& event) {
 }
 void Checker::block_end(const BlockEnd& event) {
   Listeners::block_end(event);
+  const Extents& cluster = event.kernel->cluster;
+  if (cluster.x * cluster.y * cluster.z == 1)  // else another block of it may find the cause
+    findings_.release(event.kernel->launch, event.block);
   history_.forget(event);
 }
 

@@ -9,12 +9,24 @@
 
 #include "gpu/async/multiplies.hpp"
 #include "gpu/check/detect/blocks.hpp"
+#include "gpu/check/detect/waiting/grid_barriers.hpp"
 #include "gpu/check/detect/waiting/words.hpp"
 
 namespace inflight::check {
 namespace {
 
 constexpr auto not_initialised = async::Violation::not_initialised;
+
+// Whether the code belongs to the headers of cooperative groups or of this project's own tiles.
+// Other groups of these headers name only lanes that exist, but for the barriers of sync.h.
+bool is_of_tile(const CodePlace& place) {
+  const auto is = [](const std::string& file) {
+    return file.ends_with("/cooperative_groups.h") || file.ends_with("/inflight/tile.cuh") ||
+           (file.find("/cooperative_groups/details/") != std::string::npos &&
+            !file.ends_with("/sync.h"));
+  };
+  return is(place.file) || std::ranges::any_of(place.inlined_at, is, &CodeLine::file);
+}
 
 class Waiting : public Listener {
  public:
@@ -36,6 +48,9 @@ class Waiting : public Listener {
     if (op.op == MbarrierOp::Op::init) initialised(*state, history);
     if (const auto polls = state->polls.find(warp); op.done && polls != state->polls.end())
       polls->second.go_on();
+    const bool tests = op.op == MbarrierOp::Op::test_wait || op.op == MbarrierOp::Op::try_wait;
+    if (tests && !op.done && op.violation == async::Violation::none && !fails_spuriously(op))
+      history.tested(op, warp, state->learnt[warp]);
     if (op.op == MbarrierOp::Op::test_wait && !op.done && !fails_spuriously(op))
       state->polls[warp].saw(
           {op.who,
@@ -59,6 +74,7 @@ class Waiting : public Listener {
     ClusterState* const state = find(event.who);
     if (!state || event.kind == BarrierKind::grid) return;
     state->ordered |= event.given != 0;
+    if (event.step != Barrier::Step::complete) ++state->learnt[state->warp(event.who)];
     BlockBarriers::Breaches breaches;
     const std::uint32_t warp = state->warp(event.who);
     if (event.kind == BarrierKind::cluster)
@@ -82,6 +98,13 @@ class Waiting : public Listener {
     ClusterState* const state = find(event.who);
     if (!state) return;
     if (state->ordered) state->order.sync_lanes(state->warp(event.who));
+    if (event.kind != Collective::Kind::sync && event.kind != Collective::Kind::activemask)
+      ++state->learnt[state->warp(event.who)];
+    const Mask never_there = event.members & ~state->lanes_of(event.who);
+    if (never_there != 0 && non_members == 0 && is_tile_.at(event.who)) {
+      words_.add_partial_tile(event.who, event.members, never_there);
+      return;
+    }
     BarrierBreach breach{BarrierBreach::What::left_out, event.who, {}, 0, 0, 0, event.members, 0};
     if (non_members != 0) {
       breach.who.mask = non_members;
@@ -102,7 +125,9 @@ class Waiting : public Listener {
     ClusterState* const state = find(access.who);
     if (!state) return;
     const std::uint32_t warp = state->warp(access.who);
+    if (access.kind != Access::Kind::store) ++state->learnt[warp];
     if (access.addresses) note(*state, warp, access);
+    if (access.addresses && atomic) grid_barriers_.accessed(*state->kernel, access);
     if (!state->ordered) return;
     if (access.kind != Access::Kind::load) release(*state, warp);
     if (access.kind != Access::Kind::store) state->order.acquire(warp, state->memory);
@@ -144,9 +169,11 @@ class Waiting : public Listener {
   void block_end(const BlockEnd& event) override {
     ClusterState* const state = known(*event.kernel, event.block);
     if (!state) return;
-    settle(*state, cluster_place(*event.kernel, event.block).rank, event.block);
+    const std::uint32_t rank = cluster_place(*event.kernel, event.block).rank;
+    settle(*state, rank, event.block);
     if (state->held && state->held->block == event.block) report_held(*state);
-    add_overrun(*state, cluster_place(*event.kernel, event.block).rank, event.block);
+    add_given_up(*state, rank, event.block);
+    add_overrun(*state, rank, event.block);
     keep_writes(*state, event.kernel->launch);
     last_found() = {};
     clusters_.ended(event.kernel->launch, cluster_place(*event.kernel, event.block).first,
@@ -196,6 +223,9 @@ class Waiting : public Listener {
       alone_.erase(event.kernel->launch);
     }
     report_hang(*event.kernel);
+    if (const auto arrival = grid_barriers_.take(event.kernel->launch);
+        arrival && !session_.findings.explains(event.kernel->launch))
+      words_.add_grid_barrier(*arrival);
     clusters_.launch_ended(event.kernel->launch);
   }
 
@@ -398,6 +428,15 @@ class Waiting : public Listener {
       }
     return false;
   }
+  void add_given_up(ClusterState& state, std::uint32_t rank, std::uint64_t block) {
+    for (const auto& [at, history] : state.mbarriers) {
+      if (at.first != rank || state.found) continue;
+      const auto wait = history.given_up();
+      if (!wait) continue;
+      words_.add(*wait, history, {block, at.second});
+      state.found = true;
+    }
+  }
   // What makes a race often makes an overrun too.
   void add_overrun(ClusterState& state, std::uint32_t rank, std::uint64_t block) {
     for (const auto& [at, history] : state.mbarriers) {
@@ -416,6 +455,24 @@ class Waiting : public Listener {
       add(state, breaches, history, rank, block, at.second);
     }
   }
+
+  // Whether an instruction is the code of a tile (tiled_partition<N>()), which -lineinfo tells.
+  class OfTile {
+   public:
+    explicit OfTile(Places& places) : places_(places) {}
+    bool at(const Who& who) {
+      const PlaceId place = places_.of(who);
+      const std::lock_guard lock(mutex_);
+      const auto [known, fresh] = answers_.try_emplace(place, false);
+      if (fresh) known->second = is_of_tile(places_.at(place));
+      return known->second;
+    }
+
+   private:
+    Places& places_;
+    std::mutex mutex_;
+    std::unordered_map<PlaceId, bool> answers_;
+  };
 
   // Tells barriers that exited threads must have gone past from those that an early return avoids.
   class GonePast {
@@ -437,7 +494,9 @@ class Waiting : public Listener {
 
   Session session_;
   GonePast gone_past_{session_.places};
+  OfTile is_tile_{session_.places};
   WaitingWords words_;
+  GridBarriers grid_barriers_;
   Blocks<ClusterState> clusters_;
   DeviceMemory memory_;
   std::atomic<std::uint64_t> written_{0};  // number of writes, for Write::number

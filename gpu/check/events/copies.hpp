@@ -49,8 +49,10 @@ struct CopyIssued {
   std::uint16_t mbarrier_rank = 0;
   std::uint16_t named_rank = 0;  // of the mbarrier that the instruction names
   std::uint32_t tx_bytes = 0;
-  // For a tensor copy: the generic address of its map, and the coordinates of its box.
+  // For a tensor copy: the generic address of its map, the coordinates of its box and its offset in
+  // shared memory, and after how many bytes the pattern of its swizzle begins again (1: none).
   std::uint64_t tensor_map = 0;
+  std::uint32_t box = 0, swizzle_period = 1;
   std::span<const std::int32_t> coordinates;
   std::span<const std::uint16_t> offsets;  // im2col: of the spatial dimensions, the first one first
   // The rule that lanes break at the issue (source_size: they copy `bytes` all the same).

@@ -86,7 +86,8 @@ struct Kernel {
   Extents grid, block, cluster;
   std::uint32_t static_shared = 0, dynamic_shared = 0;  // bytes
   bool cooperative = false;
-  bool may_copy_tensors = true;  // false: none of its instructions is a tensor copy
+  std::uint64_t grid_barrier = 0;  // address of the word of grid_group::sync(); 0: it has none
+  bool may_copy_tensors = true;    // false: none of its instructions is a tensor copy
   LaunchOrigin origin;
   std::span<const std::string_view> families;  // of instructions: "integer", "load", "branch"...
   // Describes the instruction of a Who. Too slow to call for every event: call it for findings.
@@ -100,6 +101,9 @@ struct Kernel {
   // function) that never leads back to it. An exited thread has then gone past the instruction and
   // did not return early.
   bool (*all_pass_behind)(const Kernel&, std::uint32_t instruction) = nullptr;
+  // Whether a thread at `instruction` has left `before` behind for good: a path leads from that to
+  // this one, and none back. False if one of them is not in the kernel's own function.
+  bool (*has_left)(const Kernel&, std::uint32_t before, std::uint32_t instruction) = nullptr;
   // Calls hook(to, instruction, fidelity) for every instruction of the kernel and its callees.
   using FidelityHook = void (*)(void* to, std::uint32_t instruction, const Fidelity&);
   void (*fidelities)(const Kernel&, void* to, FidelityHook hook) = nullptr;

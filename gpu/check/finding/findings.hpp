@@ -1,5 +1,6 @@
 // Collects the findings of all detectors: one per mistake and pair of places, with a count.
 #pragma once
+#include <atomic>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -27,6 +28,14 @@ constexpr std::uint64_t key_of(Rules rules, std::uint64_t way = 0) {
   return static_cast<std::uint64_t>(rules) << 32 | way;
 }
 
+// What a finding may follow from: a wrong number of bytes or arrivals that an mbarrier expects.
+// `block` makes or suffers the consequence.
+struct Suspect {
+  std::uint64_t launch = 0, block = 0;
+  std::uint64_t mbarrier = any;  // its shared offset
+  static constexpr std::uint64_t any = ~std::uint64_t{0};
+};
+
 class Findings {
  public:
   // Called once for each new finding, on the thread that found it. Calls do not overlap.
@@ -44,6 +53,16 @@ class Findings {
     const std::shared_lock launches_stay(ending_);
     put(key, make());
   }
+  // The same for what may follow from a cause that is found later. It is reported after the cause,
+  // or when that can come no more: release().
+  template <class Make>
+  void add_consequence(const FindingKey& key, const Suspect& of, Make&& make) {
+    if (again(key)) return;
+    const std::shared_lock launches_stay(ending_);
+    hold(key, of, make());
+  }
+  // Reports the consequences that wait for causes in this launch: those of one block, or all.
+  void release(std::uint64_t launch, std::uint64_t block = Suspect::any);
   // Calls end(), which forgets a launch, while no finding is being made.
   template <class End>
   void end_launch(End&& end) {
@@ -61,12 +80,23 @@ class Findings {
  private:
   bool again(const FindingKey& key);
   void put(const FindingKey& key, Finding finding);
+  struct Held {
+    FindingKey key;
+    Suspect of;
+    Finding finding;
+  };
+  void hold(const FindingKey& key, const Suspect& of, Finding finding);
+  void report(const FindingKey& key, Finding finding);
+  template <class Which>
+  std::vector<Held> take_held(Which which);
 
   mutable std::mutex mutex_;
   std::mutex reporting_;
   std::shared_mutex ending_;  // shared while a finding is made
   std::map<FindingKey, std::uint64_t> counts_;
   std::vector<std::pair<FindingKey, Finding>> found_;
+  std::vector<Held> held_;
+  std::atomic<std::size_t> waiting_{0};  // the size of held_
   std::set<std::uint64_t> explained_;
   OnNew on_new_;
   Complete complete_;

@@ -16,12 +16,15 @@ enum class Why : std::uint8_t {
   not_observed,  // another thread's copy, or one on an mbarrier, whose completion was not observed
 };
 
-// Why a pair is a warning only: PTX says what comes of it, but CUDA C++ calls it a data race.
+// Why a pair is a warning only: PTX says what comes of it, but CUDA C++ calls it a data race; or
+// PTX asks for a fence that programs do without.
 enum class Excuse : std::uint8_t {
   none,
   same_value,     // both write the same value
   peek,           // a plain load and an atomic: the load's thread goes on with an atomic there
   volatile_data,  // both are volatile, or one is and the other is a strong write
+  unfenced_read,  // read by the generic proxy, then written by the async proxy without a proxy
+                  // fence
 };
 
 struct Side {

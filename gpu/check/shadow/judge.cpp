@@ -23,8 +23,7 @@ bool Judge::one(const Record& then, unsigned lane, unsigned mine, bool fence) co
   return k.knows(then.row, lane, then.epoch) && (!fence || fenced.at(then.row, lane) >= then.epoch);
 }
 
-bool Judge::known(const Record& then, const Record& now, ByteMask part) const {
-  const bool fence = needs_fence(then, now);
+bool Judge::known(const Record& then, const Record& now, ByteMask part, bool fence) const {
   const Snapshot& k = *a_.knows;
   const auto covered = [&](Mask lanes) {
     return (k.together.covers(then.row, lanes, then.epoch) ||
@@ -130,8 +129,7 @@ bool Judge::morally_strong(const Record& then, const Record& now) const {
   return then.scope >= scope && now.scope >= scope;
 }
 
-Conflict Judge::explain(const Record& then, const Record& now, ByteMask part) const {
-  const bool fence = needs_fence(then, now);
+Conflict Judge::explain(const Record& then, const Record& now, ByteMask part, bool fence) const {
   const auto side = [](const Record& r, unsigned lane, Mask lanes) {
     return Side{r.row,   lane,     r.epoch,
                 r.place, r.write,  r.strong,

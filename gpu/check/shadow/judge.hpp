@@ -59,7 +59,16 @@ class Judge {
     if (order::launch_of(then.row ^ a_.place.block) != 0 && !needs_fence(then, now) &&
         a_.knows->knows_launch_of(then.row))
       return true;
-    return known(then, now, part);
+    return known(then, now, part, needs_fence(then, now));
+  }
+  // Whether PTX asks for a proxy fence between the two, in shared memory, that programs do without.
+  bool may_lack_fence(const Record& then, const Record& now) const {
+    return !then.write && !then.async && now.write && now.async &&
+           space_ == static_cast<std::size_t>(order::Space::shared);
+  }
+  // Whether a proxy fence follows all actors of `then` before all of `now`, which come after them.
+  bool fenced(const Record& then, const Record& now, ByteMask part) const {
+    return known(then, now, part, true);
   }
   // The bytes of `part` at which the two conflict if nothing orders them.
   ByteMask loud(const Record& then, const Record& now, ByteMask part) const {
@@ -82,7 +91,11 @@ class Judge {
   bool morally_strong(const Record& then, const Record& now) const;
   // Describes a pair that is not ordered. Conflict::address is its first byte, relative to the
   // line.
-  Conflict explain(const Record& then, const Record& now, ByteMask part) const;
+  Conflict explain(const Record& then, const Record& now, ByteMask part) const {
+    return explain(then, now, part, needs_fence(then, now));
+  }
+  // The same where PTX asks for a proxy fence or does not.
+  Conflict explain(const Record& then, const Record& now, ByteMask part, bool fence) const;
 
  private:
   bool needs_fence(const Record& then, const Record& now) const {
@@ -97,7 +110,7 @@ class Judge {
   }
   static bool is_thread(order::Row row) { return order::local_row(row) >> order::warp_bits == 0; }
   ByteMask written_loudly(const Record& now, ByteMask part) const;
-  bool known(const Record& then, const Record& now, ByteMask part) const;
+  bool known(const Record& then, const Record& now, ByteMask part, bool fence) const;
   bool one(const Record& then, unsigned lane, unsigned mine, bool fence) const;
   unsigned thread_of(unsigned lane) const {
     return a_.issuer < 0 ? lane : static_cast<unsigned>(a_.issuer);

@@ -142,8 +142,13 @@ void Line::compare(List& list, const Record& now, const Judge& judge, Comparison
                        (stands_for(now, then) || judge.past(then));
     if ((!pair && !takes) || skip_comparison(now, then)) return false;
     // An update stays while one stays that it has observed.
-    if (judge.ordered(then, now, part))
-      return takes && !(now.strong && then.chained && (stay & part).any());
+    const bool ordered = judge.ordered(then, now, part);
+    if (ordered && judge.may_lack_fence(then, now) && !judge.fenced(then, now, part)) {
+      Conflict found = judge.explain(then, now, part, true);
+      found.excuse = Excuse::unfenced_read;
+      if (found.bytes != 0) conflicts.push_back(found);
+    }
+    if (ordered) return takes && !(now.strong && then.chained && (stay & part).any());
     if (!pair) return false;
     if (judge.morally_strong(then, now)) {
       if (judge.of_volatile_data()) excuse(i, part, Excuse::volatile_data);

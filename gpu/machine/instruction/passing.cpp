@@ -1,4 +1,4 @@
-// Finds a block after an instruction through which every path to the end leads.
+// Finds which blocks come after an instruction, and through which every path to the end leads.
 #include "gpu/machine/instruction/passing.hpp"
 
 #include <algorithm>
@@ -41,20 +41,25 @@ bool does_something(const Function& f, const BasicBlock& block) {
   return false;
 }
 
+// The block that holds the instruction, or no_block.
+std::uint32_t block_with(const Flow& flow, std::uint32_t instruction) {
+  const auto here = std::find_if(flow.order.begin(), flow.order.end(), [&](std::uint32_t block) {
+    return instruction >= flow.blocks[block].first && instruction < flow.blocks[block].last;
+  });
+  return here == flow.order.end() ? no_block : *here;
+}
+
 }  // namespace
 
 bool all_pass_behind(const Function& f, std::uint32_t instruction) {
   const Flow& flow = f.flow;
   if (flow.order.empty()) return false;
-  const std::uint32_t entry = flow.order.front();
-  const auto here = std::find_if(flow.order.begin(), flow.order.end(), [&](std::uint32_t block) {
-    return instruction >= flow.blocks[block].first && instruction < flow.blocks[block].last;
-  });
-  if (here == flow.order.end() || *here == entry) return false;
-  const std::vector<bool> behind = reached(flow, *here, no_block);
+  const std::uint32_t entry = flow.order.front(), here = block_with(flow, instruction);
+  if (here == no_block || here == entry) return false;
+  const std::vector<bool> behind = reached(flow, here, no_block);
   for (const std::uint32_t point : flow.order) {
-    if (point == *here || !behind[point] || !does_something(f, flow.blocks[point])) continue;
-    if (reached(flow, point, no_block)[*here]) continue;
+    if (point == here || !behind[point] || !does_something(f, flow.blocks[point])) continue;
+    if (reached(flow, point, no_block)[here]) continue;
     const std::vector<bool> around = reached(flow, entry, point);
     const auto leaves = [&](std::uint32_t block) {
       return (around[block] || block == entry) && may_end(f, flow.blocks[block]);
@@ -62,6 +67,14 @@ bool all_pass_behind(const Function& f, std::uint32_t instruction) {
     if (std::none_of(flow.order.begin(), flow.order.end(), leaves)) return true;
   }
   return false;
+}
+
+bool has_left(const Function& f, std::uint32_t before, std::uint32_t instruction) {
+  const Flow& flow = f.flow;
+  const std::uint32_t from = block_with(flow, before), to = block_with(flow, instruction);
+  if (from == no_block || to == no_block) return false;
+  if (reached(flow, to, no_block)[from]) return false;
+  return from == to ? before < instruction : bool{reached(flow, from, no_block)[to]};
 }
 
 }  // namespace inflight::machine

@@ -1,4 +1,4 @@
-// Whether a thread that has ended must have gone past an instruction.
+// Whether threads must have gone past an instruction: those that have ended, and those at another.
 #pragma once
 #include <cstdint>
 
@@ -10,5 +10,8 @@ namespace inflight::machine {
 // from which no path leads back to the instruction, and which has more than ret or exit. Paths that
 // avoid the instruction count too.
 bool all_pass_behind(const Function& function, std::uint32_t instruction);
+
+// Whether a path leads from `before` to `instruction`, and none back.
+bool has_left(const Function& function, std::uint32_t before, std::uint32_t instruction);
 
 }  // namespace inflight::machine

@@ -60,10 +60,11 @@ struct Grid {
   // its kernel uses the reserved part.
   std::uint32_t dynamic_offset = 0, shared_end = reserved_shared, reserved_end = 0;
   bool uses_workspace = false;
-  std::uint64_t block_values = 0;         // a bit for each row of Base::block that the kernel reads
-  bool may_copy_tensors = false;          // a thread may reach a tensor copy
-  std::uint64_t workspace = 0;            // what %envreg1:2 points to, if the kernel uses it
-  std::uint64_t stack_limit = 256 << 10;  // bytes of local memory a thread may use
+  std::uint64_t block_values = 0;  // a bit for each row of Base::block that the kernel reads
+  bool may_copy_tensors = false;   // a thread may reach a tensor copy
+  std::uint64_t workspace = 0;     // what %envreg1:2 points to, if the kernel uses it
+  static constexpr std::uint32_t workspace_barrier = 4;  // offset of the barrier's word there
+  std::uint64_t stack_limit = 256 << 10;                 // bytes of local memory a thread may use
   std::atomic<std::uint64_t> call_bytes{0};  // host memory used for frames of called functions
   WrittenAllocations written;
   std::atomic<bool> stop{false};                   // ended by a fault, a time-out or a cancellation

@@ -101,6 +101,8 @@ void InFlight::issued(const BulkCopy& copy) {
   }
   if (is_tensor(copy)) {
     event.tensor_map = copy.map_address;
+    event.box = copy.place.shared;
+    event.swizzle_period = async::swizzle_period(copy.map.swizzle);
     event.coordinates = {copy.place.at.data(), copy.map.rank};
     if (copy.map.mode == async::TensorMode::im2col)
       event.offsets = {copy.place.offset.data(), copy.map.spatial()};

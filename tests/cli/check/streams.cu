@@ -1,6 +1,6 @@
 // arch: compute_90
-// Unordered accesses in two streams, or in one block:
-// streams copies|fill|memset|atomic|sizes|refill.
+// Unordered accesses in two streams, in one block, or of copies that an mbarrier does not count:
+// streams copies|fill|memset|atomic|sizes|refill|multicast.
 #include "tests/kernels/check/check_test.cuh"
 #include "tests/kernels/check/ptx_macros.cuh"
 
@@ -32,6 +32,28 @@ __global__ void stage(int* data) {
       data[threadIdx.x - 64] += stage[threadIdx.x - 32];
     }
   }
+}
+
+// Each block of a cluster copies to both, and expects the bytes of one copy.
+__global__ void __cluster_dims__(2) to_both(const int* in, int* out) {
+  __shared__ alignas(16) int tile[64];
+  __shared__ alignas(8) std::uint64_t full;
+  if (threadIdx.x == 0) {
+    MBARRIER_INIT(&full, 1);
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
+  asm volatile("barrier.cluster.arrive; barrier.cluster.wait;" ::: "memory");
+  if (threadIdx.x == 0) {
+    MBARRIER_EXPECT(&full, int(sizeof tile));
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+        "[%0], [%1], %2, [%3], %4;" ::"r"(shared_address(tile)),
+        "l"(in), "r"(int(sizeof tile)), "r"(shared_address(&full)), "h"(short{3})
+        : "memory");
+  }
+  MBARRIER_WAIT(&full, 0);
+  out[blockIdx.x * 64 + threadIdx.x] = tile[threadIdx.x];
+  asm volatile("barrier.cluster.arrive; barrier.cluster.wait;" ::: "memory");
 }
 
 struct Both {
@@ -80,6 +102,12 @@ void refill() {
   stage<<<1, 96>>>(s.data);
 }
 
+void multicast() {
+  const Buffer<int> in(64), out(128);
+  to_both<<<2, 64>>>(in, out);
+  cudaDeviceSynchronize();
+}
+
 int main(int argc, char** argv) {
   return run_case(argc, argv,
                   {{"copies", copies},
@@ -87,5 +115,6 @@ int main(int argc, char** argv) {
                    {"memset", memset_of_default_stream},
                    {"atomic", atomic},
                    {"sizes", sizes},
-                   {"refill", refill}});
+                   {"refill", refill},
+                   {"multicast", multicast}});
 }

@@ -19,4 +19,9 @@ grep -q 'fix: atomic accesses of the same bytes on both sides' <<<"$output" || f
 expect "a stage that is refilled" 86 \
   'fix: (let the thread wait before|an mbarrier at which the thread arrives after the read at [^ ]*, and for which the other waits before) the write at streams\.cu:' \
   "$inflight" check "$program" refill
+expect "a count and what follows from it" 86 \
+  'fix: first mend the transaction-count above, from which this may follow\. If this remains: mbarrier\.try_wait' \
+  "$inflight" check "$program" multicast
+kinds=$(grep -oP '^inflight: \K(transaction-count|write-while-in-flight|read-before-wait|exit-with-copy-in-flight)(?=: )' <<<"$output" | head -1)
+[ "$kinds" = transaction-count ] || fail "the cause is not the first: $output"
 finish

@@ -141,14 +141,20 @@ void History::compare(const std::vector<Touch>& now) {
       }
   }
   outcome_.races += race;
-  if (clean && race && conflicts_.empty()) ++outcome_.missed;
+  const auto warns = [](const shadow::Conflict& c) {
+    return c.excuse == shadow::Excuse::unfenced_read;
+  };
+  if (clean && race && std::ranges::all_of(conflicts_, warns)) ++outcome_.missed;
   for (const shadow::Conflict& c : conflicts_) {
     bool real = false;
-    for (const Kept& k : touches_)
-      if (k.place == c.earlier.place && k.lane == c.earlier.lane)
-        for (const Touch& y : now)
-          real |= graph_->race(k.touch, y) && y.begin <= c.address && c.address < y.end &&
-                  k.touch.begin <= c.address && c.address < k.touch.end;
+    for (const Kept& k : touches_) {
+      if (k.place != c.earlier.place || k.lane != c.earlier.lane) continue;
+      Touch then = k.touch;
+      then.write |= warns(c);  // a write there would need the fence
+      for (const Touch& y : now)
+        real |= graph_->race(then, y) && y.begin <= c.address && c.address < y.end &&
+                then.begin <= c.address && c.address < then.end;
+    }
     if (!real)
       outcome_.failure = "false alarm at access " + std::to_string(outcome_.accesses) + ", byte " +
                          std::to_string(c.address) + ", why " +

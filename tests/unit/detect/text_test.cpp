@@ -280,5 +280,41 @@ TEST(Findings, AreCompleteWhenTheyAreHeardOf) {
   EXPECT_EQ(findings.all()[0].count, 3u);
 }
 
+TEST(Findings, TellACauseBeforeItsConsequences) {
+  std::vector<std::string> heard;
+  Findings findings([&](const Finding& f) { heard.push_back(f.remedy); });
+  const auto finding_of = [](FindingKind kind, std::uint64_t launch, const char* remedy) {
+    Finding f = finding_at(1);
+    f.kind = kind;
+    f.here.threads = Threads{};
+    f.here.threads->launch = launch;
+    f.bytes = Bytes{Space::shared, 64, 8, {}, 0};
+    f.remedy = remedy;
+    return f;
+  };
+  const auto consequence = [&](PlaceId place, Suspect of, const char* remedy) {
+    findings.add_consequence({FindingKind::read_before_wait, place}, of, [&] {
+      return finding_of(FindingKind::read_before_wait, of.launch, remedy);
+    });
+  };
+  consequence(1, {7, 0, 64}, "of the mbarrier");
+  consequence(2, {7, 1, 128}, "of another");
+  consequence(3, {7, 1}, "of any");
+  consequence(4, {8, 0, 64}, "of another launch");
+  EXPECT_TRUE(heard.empty());
+  EXPECT_EQ(findings.count(), 4u);
+  EXPECT_TRUE(findings.concern(8));
+  findings.add({FindingKind::transaction_count, 5},
+               [&] { return finding_of(FindingKind::transaction_count, 7, "count"); });
+  const std::string first = "first mend the transaction-count above, from which this may follow. ";
+  EXPECT_THAT(heard, testing::ElementsAre("count", first + "If this remains: of the mbarrier",
+                                          first + "If this remains: of any"));
+  findings.release(7, 1);
+  EXPECT_EQ(heard.back(), "of another");
+  findings.release(8);
+  EXPECT_EQ(heard.back(), "of another launch");
+  EXPECT_EQ(findings.all().size(), 5u);
+}
+
 }  // namespace
 }  // namespace inflight::check

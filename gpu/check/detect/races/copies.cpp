@@ -242,6 +242,7 @@ void Races::bulk_copy(Block& block, const CopyIssued& event) {
     if (!owner) return;
     Mbarrier& m = mbarrier_at(*owner, static_cast<std::uint32_t>(event.mbarrier));
     check_published(block, m, event.who);
+    if (event.proxy == Proxy::async && !event.of_values) check_init_fenced(block, m, event.who);
     if (event.named_rank != event.mbarrier_rank) reporter_.names_other_block(event);
     if (owner != &block) used_remotely(block, *owner, event.who, event.who.mask);
     copy->on = &m;

@@ -37,6 +37,27 @@ void Races::check_published(Block& block, const Mbarrier& m, const Who& who) {
   }
 }
 
+// Does a fence publish the initialisation to the async proxy before this copy?
+void Races::check_init_fenced(const Block& block, const Mbarrier& m, const Who& who) {
+  if (!m.live || m.fenced) return;
+  constexpr auto shared = static_cast<std::size_t>(order::Space::shared);
+  const auto by = static_cast<unsigned>(std::countr_zero(who.mask));
+  const auto initialiser = static_cast<unsigned>(std::countr_zero(m.who.mask));
+  const order::Snapshot& known = block.order.view(who.warp, by);
+  const order::Row own = order::warp_row(block.order.row(), order::Part::thread, who.warp);
+  if (m.row == own && by == initialiser && known.fenced_own[shared] >= m.epoch) return;
+  if (known.known.fenced[shared].at(m.row, initialiser) < m.epoch)
+    reporter_.init_not_fenced(who, m);
+}
+
+// Does an operation that concerns two blocks have a scope?
+void Races::check_scope(const Mbarrier& m, const Who& who) {
+  const std::string_view text = session_.places.at(session_.places.of(who)).instruction;
+  for (const std::string_view scope : {".cluster.", ".gpu.", ".sys.", ".cta."})
+    if (text.find(scope) != std::string_view::npos) return;
+  reporter_.without_scope(who, m);
+}
+
 namespace {
 
 bool is_wait(const MbarrierOp& op) { return op.op == Op::test_wait || op.op == Op::try_wait; }
@@ -166,6 +187,7 @@ void Races::perform(const MbarrierOp& op) {
       m.row = order::warp_row(block->order.row(), order::Part::thread, warp);
       m.epoch = block->order.epoch();
       m.fenced = false;
+      m.remote = {};
       m.arrivals.clear();
       m.news = false;
       for (const auto& copy : owner->cluster->transactions)
@@ -185,6 +207,10 @@ void Races::perform(const MbarrierOp& op) {
       check_published(*block, m, op.who);
       note_use(*block, m, op.who);
       block->order.arrive(m.order, warp, mask, order, scope);
+      if (owner != block) {
+        m.remote = op.who;
+        check_scope(m, op.who);
+      }
       break;
     case Op::test_wait:
     case Op::try_wait:
@@ -193,6 +219,7 @@ void Races::perform(const MbarrierOp& op) {
       for (Who& wait : m.unanswered)
         if (wait.warp == warp) wait.mask &= ~mask;
       block->order.observe(m.order, warp, mask, order, scope);
+      if (m.remote.mask != 0) check_scope(m, op.who);
       note_use(*block, m, op.who);
       observed(*block, m, warp, mask);
       return;

@@ -157,10 +157,23 @@ bool Reporter::is_swapped(const Scene& scene, const Conflict& c, FindingKind kin
   if ((pair.earlier == Initiator::multiply) != (pair.later == Initiator::multiply))
     return pair.later == Initiator::multiply && kind == FindingKind::source_modified_in_flight;
   if (is_copy(pair.later) != is_copy(pair.earlier))
-    return is_copy(pair.later) && kind != FindingKind::missing_proxy_fence;
+    return is_copy(pair.later) && kind != FindingKind::missing_proxy_fence &&
+           kind != FindingKind::unfenced_async;
   // The kind tells which of two copies is in flight, unless both write.
   if (is_copy(pair.later) && c.earlier.write != c.later.write) return false;
   return later_in_source(session_.places.at(c.earlier.place), session_.places.at(c.later.place));
+}
+
+std::optional<Suspect> Reporter::suspect_of(const Scene& scene, const Conflict& c) const {
+  if (!scene.block || scene.space != Space::shared || c.excuse != shadow::Excuse::none ||
+      c.why == shadow::Why::proxy_fence)
+    return std::nullopt;
+  Suspect suspect{scene.who.launch, scene.who.block};
+  if (const Copy* const copy = transaction_of(scene.block, c.earlier); copy && copy->on)
+    suspect.mbarrier = copy->on->offset;
+  else if (initiator_of(c.later.row, false) != Initiator::transaction)
+    return std::nullopt;
+  return suspect;
 }
 
 FindingKey Reporter::key_of(const Scene& scene, const Conflict& c) const {
@@ -235,6 +248,50 @@ void Reporter::unpublished(const Who& who, const Mbarrier& m, bool other_block) 
         finding.rule = "PTX ISA, mbarrier.init; fence.mbarrier_init";
         return finding;
       });
+}
+
+void Reporter::init_not_fenced(const Who& who, const Mbarrier& m) {
+  session_.findings.add(
+      {FindingKind::unfenced_async, line_of(place_of(who)), line_of(m.place), not_published}, [&] {
+        Finding finding;
+        finding.kind = FindingKind::unfenced_async;
+        finding.sentence =
+            "a copy of the async proxy completes on an mbarrier that was initialised through the "
+            "generic proxy, and no fence lies between: chips need none, but PTX asks for one";
+        finding.here = session_.places.party(who, "issues the copy");
+        finding.there = {{"initialises the mbarrier", session_.places.at(m.place),
+                          session_.places.threads(m.who)}};
+        finding.bytes = bytes_of(who, Space::shared, m.offset, 8);
+        finding.remedy =
+            "fence.mbarrier_init.release.cluster (cuda::ptx::fence_mbarrier_init) or "
+            "fence.proxy.async after mbarrier.init, in the thread that executes it, before the "
+            "barrier after which the copy is issued";
+        finding.rule = "PTX ISA, fence.mbarrier_init; Memory Consistency Model: Proxies";
+        return finding;
+      });
+}
+
+void Reporter::without_scope(const Who& who, const Mbarrier& m) {
+  const bool remote = who.block != m.owner->linear;
+  session_.findings.add({FindingKind::mbarrier_scope, line_of(place_of(who)), no_place}, [&] {
+    Finding finding;
+    finding.kind = FindingKind::mbarrier_scope;
+    finding.sentence =
+        remote ? "threads operate on another block's mbarrier by an instruction without a scope, "
+                 "which PTX gives the scope of a block: chips order the two, but PTX does not"
+               : "threads wait for arrivals of another block by an instruction without a scope, "
+                 "which PTX gives the scope of a block: chips order the two, but PTX does not";
+    finding.here = session_.places.party(who, remote ? "operates on it" : "waits for it");
+    if (!remote)
+      finding.there = {session_.places.party(m.remote, "arrives there, from another block")};
+    finding.bytes = bytes_of(who, Space::shared, m.offset, 8);
+    finding.remedy =
+        remote ? "mbarrier.arrive.release.cluster instead of mbarrier.arrive"
+               : "mbarrier.try_wait.parity.acquire.cluster instead of mbarrier.try_wait.parity "
+                 "(or test_wait, and with a token, likewise)";
+    finding.rule = "PTX ISA, mbarrier.arrive, mbarrier.try_wait: without .scope it is .cta";
+    return finding;
+  });
 }
 
 // The same finding as that of a use which came after mbarrier.inval in this run.
@@ -346,7 +403,7 @@ void Reporter::overwritten(const Who& who, const Mbarrier& m, std::uint64_t addr
 void Reporter::ends_with(const Block& block, const Copy& copy) {
   const bool reads =
       copy.from_shared && (copy.completion != Completion::transaction || copy.source == &block);
-  session_.findings.add({FindingKind::exit_with_copy_in_flight, line_of(copy.place)}, [&] {
+  const auto make = [&] {
     Finding finding;
     finding.kind = FindingKind::exit_with_copy_in_flight;
     finding.sentence = fmt::format(
@@ -374,7 +431,12 @@ void Reporter::ends_with(const Block& block, const Copy& copy) {
         finding.rule = "PTX ISA, cp.async.bulk; mbarrier.try_wait";
     }
     return finding;
-  });
+  };
+  const FindingKey key{FindingKind::exit_with_copy_in_flight, line_of(copy.place)};
+  if (copy.on)
+    session_.findings.add_consequence(key, {copy.who.launch, block.linear, copy.on->offset}, make);
+  else
+    session_.findings.add(key, make);
 }
 
 void Reporter::ends_with(const Multiplies::Last& multiply) {

@@ -22,13 +22,25 @@ class Reporter {
 
   void conflict(const Scene& scene, const shadow::Conflict& conflict) {
     if (repeats(scene, conflict)) return;
-    session_.findings.add(key_of(scene, conflict), [&] { return finding_of(scene, conflict); });
+    const auto make = [&] { return finding_of(scene, conflict); };
+    const FindingKey key = key_of(scene, conflict);
+    if (const auto suspect = suspect_of(scene, conflict))
+      session_.findings.add_consequence(key, *suspect, make);
+    else
+      session_.findings.add(key, make);
   }
+  // The mbarrier whose count may be what lets the two meet, if a copy that completes on one is in
+  // the conflict.
+  std::optional<Suspect> suspect_of(const Scene& scene, const shadow::Conflict& conflict) const;
   FindingKey key_of(const Scene& scene, const shadow::Conflict& conflict) const;
   Finding finding_of(const Scene& scene, const shadow::Conflict& conflict) const;
   PlaceId line_of(PlaceId place) const { return session_.places.line_of(place); }
   // A thread uses an mbarrier whose initialisation is not published to it.
   void unpublished(const Who& who, const Mbarrier& mbarrier, bool other_block);
+  // A copy of the async proxy completes on an mbarrier that no fence has published to that proxy.
+  void init_not_fenced(const Who& who, const Mbarrier& mbarrier);
+  // An operation by threads of another block, or a wait for such arrivals, without a scope.
+  void without_scope(const Who& who, const Mbarrier& mbarrier);
   // Nothing orders the use of the mbarrier before its invalidation.
   void used_beside_inval(const Who& user, const Who& by, const Mbarrier& mbarrier);
   // The mbarrier that a copy names is not in the block that it writes to.

@@ -56,6 +56,7 @@ struct Mbarrier {
   order::Row row = 0;
   order::Epoch epoch = 0;
   bool fenced = false;  // a fence published its initialisation, also by later relaxed operations
+  Who remote;           // threads of another block that arrived last; no lanes: none
   // Arrivals that happen when earlier copies are complete (cp.async.mbarrier.arrive). What they
   // publish is computed when the phase completes.
   struct Arrival {

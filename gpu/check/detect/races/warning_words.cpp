@@ -1,4 +1,4 @@
-// Texts for what PTX defines and CUDA C++ calls a data race.
+// Texts for what PTX defines and CUDA C++ calls a data race, and for fences that chips do not need.
 #include <fmt/format.h>
 
 #include "gpu/check/detect/races/pair_words.hpp"
@@ -48,15 +48,26 @@ Words volatile_data(Conflict c, const Pair& pair) {
       rule};
 }
 
+Words unfenced_read() {
+  return {
+      "a copy writes to shared memory that was read through the generic proxy, and no proxy fence "
+      "lies between: chips need none where the reads are complete, but PTX asks for one",
+      "fence.proxy.async.shared::cta in each thread that read these bytes, after its reads and "
+      "before the barrier or arrival for which the issuing thread waits",
+      "PTX ISA, Memory Consistency Model: Proxies; fence.proxy.async"};
+}
+
 }  // namespace
 
 FindingKind warning_of(Excuse excuse) {
+  if (excuse == Excuse::unfenced_read) return FindingKind::unfenced_async;
   return excuse == Excuse::same_value ? FindingKind::same_value_writes
          : excuse == Excuse::peek     ? FindingKind::read_beside_atomics
                                       : FindingKind::unordered_volatile;
 }
 
 Words warning_words(const Conflict& c, const Pair& pair) {
+  if (c.excuse == Excuse::unfenced_read) return unfenced_read();
   if (c.excuse == Excuse::same_value) return same_value(c, pair);
   return c.excuse == Excuse::peek ? peek(pair) : volatile_data(c, pair);
 }

@@ -66,12 +66,24 @@ void BlockBarriers::note(const Barrier& event, std::uint32_t warp, std::uint32_t
     order.release(warp, barrier.passed);
 }
 
+// Those that arrived in the phase before this one, and not in this one.
+std::vector<BarrierArrival> BlockBarriers::gone_since(const Named& barrier) {
+  std::vector<BarrierArrival> gone;
+  for (BarrierArrival each : barrier.last) {
+    for (const BarrierArrival& now : barrier.current.arrivals)
+      if (now.warp == each.warp) each.who.mask &= ~now.who.mask;
+    if (each.who.mask != 0) gone.push_back(each);
+  }
+  return gone;
+}
+
 void BlockBarriers::complete(Named& barrier, std::uint32_t threads, WarpOrder& order,
                              Breaches& out) {
   BarrierPhase& phase = barrier.current;
   const auto& all = phase.arrivals;
   if (phase.expected == 0 && phase.arrived < threads && !all.empty())
-    out.push_back({What::others_ended, all.front().who, {}, 0, threads, phase.arrived, 0});
+    out.push_back(
+        {What::others_ended, all.front().who, gone_since(barrier), 0, threads, phase.arrived, 0});
   if (phase.expected == 0) {
     if (!left_.empty()) find_passed(phase, out);
     barrier.mixed.clear();
@@ -112,10 +124,21 @@ void BlockBarriers::complete(Named& barrier, std::uint32_t threads, WarpOrder& o
       if (each.waits) barrier.observers.push_back({each.warp, order.step(each.warp)});
   barrier.previous_expected = phase.expected;
   barrier.previous.clear();
-  if (phase.expected != 0) std::swap(barrier.previous, phase.arrivals);
+  if (phase.expected != 0) barrier.previous = phase.arrivals;
+  std::swap(barrier.last, phase.arrivals);
   phase.arrivals.clear();
   phase.expected = phase.arrived = phase.whole_warps = 0;
   ++phase.number;
+}
+
+const BarrierArrival* BlockBarriers::last_of(std::uint32_t id, std::uint32_t warp,
+                                             Mask lanes) const {
+  if (id >= barriers_.size()) return nullptr;
+  const auto& last = barriers_[id].last;
+  const auto found = std::ranges::find_if(last, [&](const BarrierArrival& each) {
+    return each.warp == warp && (each.who.mask & lanes) != 0;
+  });
+  return found == last.end() ? nullptr : &*found;
 }
 
 void BlockBarriers::left(std::uint32_t warp, Mask lanes) {

@@ -59,6 +59,8 @@ class BlockBarriers {
   void exited(std::uint32_t warp, WarpOrder& order);
   // The same, of barriers of all threads. Call it for each exit.
   void left(std::uint32_t warp, Mask lanes);
+  // The arrival of any of these lanes in the last complete phase of the barrier, or null.
+  const BarrierArrival* last_of(std::uint32_t id, std::uint32_t warp, Mask lanes) const;
   const BarrierPhase& phase(std::uint32_t id) const {
     static const BarrierPhase none;
     return id < barriers_.size() ? barriers_[id].current : none;
@@ -71,7 +73,8 @@ class BlockBarriers {
   };
   struct Named {
     BarrierPhase current;
-    std::vector<BarrierArrival> previous;  // arrivals of the previous phase, if they matter
+    std::vector<BarrierArrival> last;      // arrivals of the last complete phase
+    std::vector<BarrierArrival> previous;  // the same, if they matter for the next phase
     std::uint32_t previous_expected = 0;   // threads; 0: all of the block
     std::vector<Observer> observers;       // warps that waited for the previous phase
     WarpOrder::SyncClock passed;
@@ -85,6 +88,7 @@ class BlockBarriers {
   };
   void find_passed(const BarrierPhase& phase, Breaches& out) const;
   static bool may_know_previous(const Named& barrier, std::uint32_t warp, const WarpOrder& order);
+  static std::vector<BarrierArrival> gone_since(const Named& barrier);
   void complete(Named& barrier, std::uint32_t threads, WarpOrder& order, Breaches& out);
   static constexpr std::uint32_t most = 16;
   std::vector<Named> barriers_;  // up to the highest one used

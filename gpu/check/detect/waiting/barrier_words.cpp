@@ -99,9 +99,16 @@ void others_ended(BarrierDraft& d) {
       "{} of the block's {} threads arrive at a barrier of the whole block; the others bypassed it "
       "and exited",
       d.breach.came, d.breach.count);
+  if (!d.breach.others.empty()) {
+    std::uint32_t gone = 0;
+    for (const BarrierArrival& each : d.breach.others)
+      gone += static_cast<std::uint32_t>(std::popcount(each.who.mask));
+    d.other(fmt::format("arrived the last time, went on behind it and exited ({})",
+                        plural(gone, "thread")));
+  }
   d.finding.remedy =
       "let all threads of the block execute the same barrier: move it (__syncthreads()) out of the "
-      "code that only some of them execute";
+      "code that only some of them execute, or out of a loop that some leave before others";
 }
 
 void others_passed(BarrierDraft& d) {
@@ -171,6 +178,32 @@ constexpr BarrierRow barrier_rows[] = {
 static_assert(has_row_for_each(barrier_rows));
 
 }  // namespace
+
+void WaitingWords::add_partial_tile(const Who& who, Mask members, Mask absent) {
+  Places& places = session_.places;
+  constexpr std::uint64_t more = key_of(Rules::barrier, partial_tile_rule);
+  session_.findings.add({FindingKind::barrier_misuse, places.of(who), no_place, more}, [&] {
+    const Kernel& kernel = *places.kernel(who.launch);
+    const std::uint32_t threads = kernel.block.x * kernel.block.y * kernel.block.z;
+    Finding finding;
+    finding.kind = FindingKind::barrier_misuse;
+    finding.sentence = fmt::format(
+        "a tile of {} threads lacks {} of them: its size does not divide that of the block, which "
+        "has {}",
+        std::popcount(members), std::popcount(absent), plural(threads, "thread"));
+    finding.here = places.party(
+        who, fmt::format("takes part as member of mask 0x{:08x}, of which lanes 0x{:08x} do not "
+                         "exist",
+                         members, absent));
+    finding.remedy =
+        "launch blocks whose size is a multiple of the tile's, take smaller tiles, or use "
+        "coalesced_threads(), which has only the threads that are there";
+    finding.rule =
+        "CUDA C++ Programming Guide, tiled_partition: the size of the parent group must be evenly "
+        "divisible by the size of the tiles";
+    return finding;
+  });
+}
 
 void WaitingWords::add(const BarrierBreach& breach) {
   Places& places = session_.places;

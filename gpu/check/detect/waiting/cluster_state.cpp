@@ -24,7 +24,8 @@ ClusterState::ClusterState(const Kernel& k)
       size(count(k.cluster)),
       ordered(size > 1),
       order(block_warps * size),
-      barriers(size) {}
+      barriers(size),
+      learnt(std::size_t{block_warps} * size) {}
 
 std::uint32_t ClusterState::warp_in_cluster(const Who& who) const {
   return cluster_place(*kernel, who.block).rank * block_warps + who.warp;

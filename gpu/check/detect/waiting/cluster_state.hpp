@@ -59,7 +59,9 @@ struct ClusterState {
   // What warps pass on to their warpgroup by wgmma, by its first warp.
   std::map<std::uint32_t, WarpOrder::SyncClock> multiplies;
   std::map<std::pair<std::uint32_t, std::uint32_t>, MbarrierHistory> mbarriers;
-  std::vector<BlockBarriers> barriers;         // by rank
+  std::vector<BlockBarriers> barriers;  // by rank
+  // By warp: how often it read what other threads may have changed, met them or voted.
+  std::vector<std::uint64_t> learnt;
   std::map<std::uint32_t, WarpPolls> polls;    // by warp, of those that polled memory
   std::map<std::uint32_t, WarpWrites> writes;  // by warp, of those that wrote what others may poll
   ClusterBarrier barrier;

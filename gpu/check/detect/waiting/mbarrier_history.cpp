@@ -95,6 +95,7 @@ void MbarrierHistory::note(const MbarrierOp& op, std::uint32_t warp, WarpOrder& 
   crossed_ |= known_ && op.who.block != init_.block;
   if (op.op == Op::inval) {
     settle(out);
+    if (const auto wait = given_up()) out.push_back(*wait);
     // A copy counts as in flight until the thread can know that it is complete.
     const bool unseen =
         !previous_.completed.empty() && !may_know_previous(warp, op.who.mask, order);
@@ -198,6 +199,9 @@ void MbarrierHistory::contribute(const MbarrierOp& op, std::uint32_t warp, WarpO
     if (stray_->what == What::stray_arrival) stray_->came += arrivals_of(op);
   }
   if (!by_copy) protect(warp, order);
+  const auto arriving = static_cast<std::uint64_t>(std::popcount(op.who.mask));
+  if (op.op == Op::async_arrive_issued) later_arrivals_ += arriving;
+  if (op.op == Op::async_arrive) later_arrivals_ -= std::min(later_arrivals_, arriving);
   if (is_arrival(op.op)) add(current_.arrivals, one);
   if (op.op == Op::complete_tx) add(current_.completed, one);
   if (op.tx_bytes != 0 &&
@@ -246,7 +250,43 @@ void MbarrierHistory::complete(const MbarrierOp& op, Breaches& out) {
   passes_.clear();
   first_waits_.clear();
   observers_.clear();
+  attempts_.clear();
   completed_ = arrived_;
+}
+
+void MbarrierHistory::tested(const MbarrierOp& op, std::uint32_t warp, std::uint64_t learnt) {
+  const auto known = std::ranges::find(attempts_, warp, &Attempt::warp);
+  if (known == attempts_.end()) return attempts_.push_back({op.who, warp, learnt});
+  Attempt& last = *known;
+  if (last.who.instruction != op.who.instruction) {
+    last = {op.who, warp, learnt};
+    return;
+  }
+  last.alone &= last.learnt == learnt;
+  last.learnt = learnt;
+  last.repeated |= (last.who.mask & op.who.mask) != 0;
+  last.who.mask |= op.who.mask;
+}
+
+// A phase of which nothing has come may be meant to be never complete.
+std::optional<MbarrierBreach> MbarrierHistory::given_up() const {
+  if (!live_ || !known_ || current_.untouched() || later_arrivals_ != 0) return std::nullopt;
+  const auto attempt = std::ranges::find_if(
+      attempts_, [](const Attempt& each) { return each.repeated && each.alone; });
+  if (attempt == attempts_.end()) return std::nullopt;
+  MbarrierBreach breach{
+      What::arrivals_given_up, {}, attempt->who, current_.number, current_.arrivals,
+      current_.expects};
+  if (pending_ != 0) return breach;
+  breach.what = What::bytes_given_up;
+  breach.others = current_.completed;
+  for (const auto& [key, copy] : in_flight_) {
+    add(breach.others, copy);
+    breach.came += copy.amount;
+  }
+  breach.expected = static_cast<std::uint64_t>(std::max(tx_, 0));
+  if (breach.expected <= breach.came) return std::nullopt;
+  return breach;
 }
 
 void MbarrierHistory::copy_issued(const CopyIssued& copy, std::uint32_t warp, WarpOrder& order,

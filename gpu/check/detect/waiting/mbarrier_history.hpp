@@ -50,6 +50,8 @@ struct MbarrierBreach {
     stale_token,    // a token of neither the current nor the preceding phase
     late_expect,    // bytes expected of a phase that no later arrival keeps incomplete
     overrun,        // nothing that completed the phase after `number` knows of this wait for it
+    arrivals_given_up,  // a loop gave up its wait for a phase that lacks arrivals, and always will
+    bytes_given_up,     // the same of a phase that lacks bytes
     count_,
   };
   What what = What::broken_rule;
@@ -58,7 +60,7 @@ struct MbarrierBreach {
   std::uint64_t number = 0;          // the phase in question
   std::vector<Contribution> others;  // arrivals or copies of the other side
   std::vector<Contribution> expects;
-  std::uint64_t expected = 0, came = 0;  // arrivals or bytes
+  std::uint64_t expected = 0, came = 0;  // arrivals or bytes. bytes_given_up: those yet to come
   std::uint32_t parity = 0;              // that the wait tested
   // A repeated wait in the first phase, at an instruction where that phase's contributors know of
   // another warp's wait: a producer's warp that does not produce.
@@ -78,9 +80,16 @@ class MbarrierHistory {
 
   // `warp`: op.who's warp, numbered in the cluster.
   void note(const MbarrierOp& op, std::uint32_t warp, WarpOrder& order, Breaches& out);
+  // A test of the current phase that returned false. `learnt`: how often the warp has read what
+  // else could tell it to go on.
+  void tested(const MbarrierOp& op, std::uint32_t warp, std::uint64_t learnt);
   void copy_issued(const CopyIssued& copy, std::uint32_t warp, WarpOrder& order, Breaches& out);
   // Reports the stray arrival or copies collected so far. `last`: the mbarrier is no longer used.
   void settle(Breaches& out, bool last = false);
+
+  // A loop's wait for the current phase that ended without success, if nothing can complete the
+  // phase any more. To be asked when the mbarrier is no longer used.
+  std::optional<MbarrierBreach> given_up() const;
 
   // A repeated wait that no contributor to the current phase can know of: a possible cause of a
   // hang. Waits before the completion of the first phase count only with `fresh`.
@@ -120,6 +129,14 @@ class MbarrierHistory {
     WarpOrder::Time time = 0;
   };
 
+  // A warp's tests of the current phase at one instruction, all in vain.
+  struct Attempt {
+    Who who;
+    std::uint32_t warp = 0;
+    std::uint64_t learnt = 0;
+    bool repeated = false, alone = true;  // alone: nothing but the test can have told it to go on
+  };
+
   // Lanes, and the newest phase that they have seen complete. Others have seen none.
   struct Seen {
     Mask lanes = 0;
@@ -156,6 +173,8 @@ class MbarrierHistory {
   std::vector<Pass> first_waits_;     // in the current phase, by threads that had not
   std::vector<Observer> observers_;   // warps that saw the previous phase complete
   std::map<CopyKey, Contribution> in_flight_;  // copies
+  std::vector<Attempt> attempts_;              // by warp, in the current phase
+  std::uint64_t later_arrivals_ = 0;           // that cp.async copies are to make
   std::vector<std::vector<Seen>> seen_;        // by warp
   std::optional<MbarrierBreach> stray_;        // not yet reported: more may add to it
   std::optional<MbarrierBreach> overrun_;      // the first

@@ -237,6 +237,47 @@ void overrun(MbarrierDraft& d) {
   d.finding.remedy = overrun_remedy(d.finding.there, next);
 }
 
+void arrivals_given_up(MbarrierDraft& d) {
+  const MbarrierPhase& phase = d.history.current();
+  const std::uint64_t all = phase.arrived() + d.history.pending();
+  d.finding.sentence =
+      phase.arrivals.empty()
+          ? fmt::format(
+                "a loop gives up its wait for phase {} of {}, which has its bytes, but none of the "
+                "{} that it expects: expecting bytes (mbarrier.expect_tx) is not an arrival",
+                d.breach.number, d.it, plural(all, "arrival"))
+          : fmt::format(
+                "a loop gives up its wait for phase {} of {}: it expects {} and {} came by the end "
+                "of the block, so it was never complete",
+                d.breach.number, d.it, plural(all, "arrival"), phase.arrived());
+  d.here("tests for the phase again and again, and gives up");
+  d.initialiser();
+  d.others("makes", "arrival");
+  d.finding.remedy =
+      phase.arrivals.empty()
+          ? "arrive as well: mbarrier.arrive.expect_tx instead of mbarrier.expect_tx, or "
+            "mbarrier.arrive after it"
+          : fmt::format(
+                "initialise the mbarrier with {} instead of {}, or let the missing threads arrive "
+                "in each phase",
+                phase.arrived(), phase.expected);
+}
+
+void bytes_given_up(MbarrierDraft& d) {
+  const MbarrierPhase& phase = d.history.current();
+  const std::uint64_t expected = phase.bytes_expected();
+  const std::uint64_t lacking = d.breach.expected - d.breach.came, came = expected - lacking;
+  d.finding.sentence = fmt::format(
+      "a loop gives up its wait for phase {} of {}: it expects {}, copies deliver {} and none the "
+      "other {}, so it is never complete",
+      d.breach.number, d.it, plural(expected, "byte"), came, lacking);
+  d.here("tests for the phase again and again, and gives up");
+  d.list(d.breach.expects, "expects", "byte");
+  d.others("issues copies of", "byte");
+  d.finding.remedy = fmt::format("expect {} instead of {}, or issue copies of {} on this mbarrier",
+                                 plural(came, "byte"), expected, plural(lacking, "more byte"));
+}
+
 struct MbarrierRow {
   OfMbarrier what;
   FindingKind kind;
@@ -270,6 +311,11 @@ constexpr MbarrierRow mbarrier_rows[] = {
      "PTX ISA, mbarrier.expect_tx: it raises the tx-count of the current phase"},
     {OfMbarrier::overrun, FindingKind::wrong_phase, overrun,
      "PTX ISA, mbarrier.test_wait: it waits for the current phase or the one before"},
+    {OfMbarrier::arrivals_given_up, FindingKind::arrival_count, arrivals_given_up,
+     "PTX ISA, Phase of the mbarrier object: a phase is complete when its pending count is zero"},
+    {OfMbarrier::bytes_given_up, FindingKind::transaction_count, bytes_given_up,
+     "PTX ISA, Tracking asynchronous operations by the mbarrier object: a phase is complete when "
+     "its tx-count is zero"},
 };
 static_assert(has_row_for_each(mbarrier_rows));
 

@@ -86,6 +86,7 @@ bool WaitingWords::is_livelocked(const Stuck& stuck, const ClusterState& state,
 bool WaitingWords::add_polling(const Hang& hang, const Polling::StateOf& state_of) {
   const Polling polling(hang, state_of);
   if (polling.sites.empty() || polling.makes_progress) return false;
+  if (const auto left = find_left_behind(hang.threads, state_of)) return add(*left);
   const auto changed = std::ranges::find_if(
       polling.sites, [](const PollSite& each) { return each.changed.has_value(); });
   const bool changes = changed != polling.sites.end();
@@ -131,8 +132,14 @@ bool WaitingWords::add_polling(const Hang& hang, const Polling::StateOf& state_o
     if (listed.size() < most_listed && !listed.contains(each.poll.who.instruction)) list(each);
   if (polling.waits && !grid)
     f.there.push_back(places.party(*polling.waits, "waits, as do others"));
+  const Kernel* const kernel = places.kernel(site.poll.who.launch);
   f.remedy =
-      hang.not_begun != 0
+      hang.not_begun != 0 && grid && kernel && !kernel->cooperative
+          ? "launch the kernel by cudaLaunchCooperativeKernel(), which refuses a grid that does "
+            "not "
+            "fit on the device at once, instead of <<<>>>, and at most as many blocks as fit "
+            "(cudaOccupancyMaxActiveBlocksPerMultiprocessor)"
+      : hang.not_begun != 0
           ? "do not let a block wait for one that may begin later: launch at most as many blocks "
             "as fit on the device at once (a cooperative launch checks it), or take work in the "
             "order in which blocks begin (an atomic counter) and wait for earlier work only"
@@ -161,6 +168,27 @@ bool WaitingWords::add_polling(const Hang& hang, const Polling::StateOf& state_o
   session_.findings.add({f.kind, places.of(site.poll.who), no_place, key_of(Rules::polling)},
                         [&] { return std::move(f); });
   return true;
+}
+
+void WaitingWords::add_grid_barrier(const Who& who) {
+  Places& places = session_.places;
+  constexpr std::uint64_t more = key_of(Rules::barrier, grid_barrier_rule);
+  session_.findings.add({FindingKind::barrier_misuse, places.of(who), no_place, more}, [&] {
+    Finding f;
+    f.kind = FindingKind::barrier_misuse;
+    f.sentence =
+        "a kernel synchronises its grid, but its launch was not cooperative: nothing promises that "
+        "its blocks run at the same time";
+    f.here = places.party(who, "waits for all blocks of the grid (grid.sync())");
+    f.remedy =
+        "launch it by cudaLaunchCooperativeKernel(), or by cudaLaunchKernelEx() with "
+        "cudaLaunchAttributeCooperative, instead of <<<>>>: such a launch fails if the grid does "
+        "not fit on the device at once";
+    f.rule =
+        "CUDA C++ Programming Guide, Grid Synchronization: the kernel must be launched by the "
+        "cooperative launch API";
+    return f;
+  });
 }
 
 }  // namespace inflight::check

@@ -18,6 +18,9 @@ bool is_endless(const WaitingGroup& group) { return group.first.wait.what == Wai
 bool waits_for_registers(const WaitingGroup& group) {
   return group.first.wait.what == Wait::For::warpgroup && group.first.wait.members == 0;
 }
+bool is_more_certain(const WaitingGroup& group) {  // than that a barrier was left behind
+  return group.mbarrier && group.lack <= Lack::arrival;
+}
 bool waits_at_barrier(const WaitingGroup& group) {  // or in a collective
   return !group.first.polls && group.first.wait.what != Wait::For::mbarrier &&
          group.first.wait.what != Wait::For::sleep;
@@ -81,7 +84,9 @@ std::vector<WaitingGroup> groups_of(const Stuck& stuck, const ClusterState& stat
 }  // namespace
 
 Standstill::Standstill(const Stuck& stuck, const ClusterState& state)
-    : state_(state), groups_(groups_of(stuck, state)) {
+    : state_(state),
+      groups_(groups_of(stuck, state)),
+      left_(find_left_behind(stuck.threads, [&](std::uint64_t) { return &state; })) {
   if (empty()) return;
   root_ = find_root();
   cause_ = find_cause();
@@ -113,6 +118,11 @@ std::size_t Standstill::find_root() const {
     const auto found = std::find_if(groups_.begin(), groups_.end(), comes_first);
     if (found != groups_.end()) return index(found);
   }
+  if (left_ && std::none_of(groups_.begin(), groups_.end(), is_more_certain))
+    return index(std::find_if(groups_.begin(), groups_.end(), [&](const Group& each) {
+      const Who &who = each.first.wait.who, &at = left_->waits.who;
+      return who.block == at.block && who.instruction == at.instruction;
+    }));
   const auto rank = [&](const Group& g) {
     const int doubts = waits_for_a_waiting_copier(g)               ? 2
                        : !g.mbarrier || g.lack == Lack::everything ? 1
@@ -127,6 +137,8 @@ Standstill::Cause Standstill::find_cause() const {
   if (is_endless(root())) return Cause::endless_loop;
   if (waits_for_registers(root())) return Cause::registers;
   if (root().mbarrier && root().lack != Lack::everything) return cause_of(root().lack);
+  if (left_ && std::none_of(groups_.begin(), groups_.end(), is_more_certain))
+    return Cause::left_behind;
   if (std::all_of(groups_.begin(), groups_.end(), waits_at_barrier))
     return groups_.size() == 1 && expected() != 0 ? Cause::barrier_count
                                                   : Cause::different_barriers;

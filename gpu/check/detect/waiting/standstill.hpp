@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "gpu/check/detect/waiting/cluster_state.hpp"
+#include "gpu/check/detect/waiting/left_behind.hpp"
 
 namespace inflight::check {
 
@@ -32,6 +32,7 @@ class Standstill {
     registers,           // setmaxnreg.inc finds too few
     lacking_bytes,       // Lack::bytes of the root's mbarrier
     lacking_arrival,     // Lack::arrival
+    left_behind,         // threads wait at a barrier that others have left for good
     overrun,             // Lack::overrun
     lacking_arrivals,    // Lack::arrivals
     wrong_phase,         // Lack::passed
@@ -56,6 +57,7 @@ class Standstill {
   const Group& root() const { return groups_[root_]; }
   Cause cause() const { return cause_; }
   const std::optional<Doubt>& doubt() const { return doubt_; }
+  const LeftBehind& left_behind() const { return *left_; }  // for Cause::left_behind
 
   std::uint32_t blocks() const { return state_.size; }  // number of blocks in the cluster
   // The numbers of a block's threads that have exited and that have not.
@@ -74,6 +76,7 @@ class Standstill {
 
   const ClusterState& state_;
   std::vector<Group> groups_;
+  std::optional<LeftBehind> left_;
   std::size_t root_ = 0;  // index in groups_
   Cause cause_ = Cause::circle;
   std::optional<Doubt> doubt_;

@@ -63,6 +63,31 @@ std::string group_words(const Standstill::Group& group, const Standstill& still,
   }
 }
 
+constexpr std::string_view divergent_barrier_rule =
+    "CUDA C++ Programming Guide, Synchronization Functions: __syncthreads() in conditional code "
+    "needs a condition that is the same for the whole block";
+
+// Describes threads that wait at a barrier, in a finding that begins with them.
+void describe(const LeftBehind& left, Places& places, Finding& finding) {
+  const std::string gone = plural(left.missing, "thread");
+  const bool one = left.missing == 1;
+  finding.sentence = fmt::format(
+      "threads wait at a barrier of the block {} {} {} {}: no path leads from where {} now back to "
+      "the barrier",
+      left.last ? "in a loop that" : "that", gone, one ? "has" : "have",
+      left.last ? "left for good" : "gone past", one ? "it is" : "they are");
+  finding.there.push_back(
+      places.party(left.gone, fmt::format("{} behind the barrier, and waits here ({})",
+                                          left.last ? "has left the loop" : "is", gone)));
+  if (left.last)
+    finding.there.push_back(places.party(*left.last, "arrived at the barrier the last time"));
+  finding.remedy =
+      "let all threads of the block go through the barrier the same number of times: end the loop "
+      "by a condition that is the same for all of them (__syncthreads_or() of each thread's own), "
+      "or use a barrier with a count for those that stay (bar.sync)";
+  finding.rule = divergent_barrier_rule;
+}
+
 // A finding that is being written. It begins with the root, which waits.
 struct StuckDraft {
   Places& places;
@@ -151,6 +176,8 @@ void lacking_arrival(StuckDraft& d) {
       "arrive as well: mbarrier.arrive.expect_tx instead of mbarrier.expect_tx, or "
       "mbarrier.arrive after it";
 }
+
+void left_behind(StuckDraft& d) { describe(d.still.left_behind(), d.places, d.finding); }
 
 void overrun(StuckDraft& d) {
   const std::uint64_t phase = d.phase().number;
@@ -281,6 +308,7 @@ constexpr StuckRow stuck_rows[] = {
     {Cause::lacking_arrival, FindingKind::arrival_count, lacking_arrival,
      "PTX ISA, mbarrier.expect_tx: it increases the tx-count of the current phase, but not its "
      "pending count"},
+    {Cause::left_behind, FindingKind::barrier_divergence, left_behind, divergent_barrier_rule},
     {Cause::overrun, FindingKind::wrong_phase, overrun,
      "PTX ISA, mbarrier.test_wait: it waits for the current phase or the one before"},
     {Cause::lacking_arrivals, FindingKind::arrival_count, lacking_arrivals,
@@ -289,8 +317,7 @@ constexpr StuckRow stuck_rows[] = {
      "PTX ISA, mbarrier.test_wait: it waits for the current phase or the one before"},
     {Cause::barrier_count, FindingKind::arrival_count, barrier_count, complete_barrier_rule},
     {Cause::different_barriers, FindingKind::barrier_divergence, different_barriers,
-     "CUDA C++ Programming Guide, Synchronization Functions: __syncthreads() in conditional code "
-     "needs a condition that is the same for the whole block"},
+     divergent_barrier_rule},
     {Cause::waiting_copier, FindingKind::deadlock, waiting_copier,
      "PTX ISA, Parallel Synchronization and Communication Instructions: mbarrier"},
     {Cause::circle, FindingKind::deadlock, circle,
@@ -305,7 +332,8 @@ Finding stuck_finding(const Standstill& still, const StuckRow& row, Places& plac
   finding.rule = row.rule;
   finding.here = places.party(draft.wait().who, group_words(still.root(), still, places));
   row.write(draft);
-  if (still.cause() == Cause::wrong_phase || still.cause() == Cause::overrun)
+  if (still.cause() == Cause::wrong_phase || still.cause() == Cause::overrun ||
+      still.cause() == Cause::left_behind)
     return std::move(finding);
   std::size_t listed = 0;
   for (const Standstill::Group& each : still.groups())
@@ -315,6 +343,22 @@ Finding stuck_finding(const Standstill& still, const StuckRow& row, Places& plac
 }
 
 }  // namespace
+
+bool WaitingWords::add(const LeftBehind& left) {
+  Places& places = session_.places;
+  const PlaceId here = places.of(left.waits.who);
+  session_.findings.add(
+      {FindingKind::barrier_divergence, here, no_place, key_of(Rules::standstill)}, [&] {
+        Finding finding;
+        finding.kind = FindingKind::barrier_divergence;
+        finding.here = places.party(
+            left.waits.who,
+            fmt::format("waits at barrier {} ({})", left.waits.id, plural(left.waiting, "thread")));
+        describe(left, places, finding);
+        return finding;
+      });
+  return true;
+}
 
 bool WaitingWords::add(const Stuck& stuck, const ClusterState& state) {
   const Standstill still(stuck, state);

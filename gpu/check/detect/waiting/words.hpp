@@ -1,9 +1,13 @@
 // Writes the findings about mbarriers, barriers and endless waits.
 #pragma once
 #include "gpu/check/detect/detector.hpp"
+#include "gpu/check/detect/waiting/left_behind.hpp"
 #include "gpu/check/detect/waiting/polling.hpp"
 
 namespace inflight::check {
+
+// Ways of Rules::barrier, behind those of BarrierBreach::What.
+enum : std::uint64_t { grid_barrier_rule = 256, partial_tile_rule };
 
 class WaitingWords {
  public:
@@ -20,8 +24,13 @@ class WaitingWords {
   // Adds a finding for threads that poll without end. Returns as add() does, and false if they
   // still read something new.
   bool add_polling(const Hang& hang, const Polling::StateOf& state_of);
+  // A grid's barrier in a launch that is not cooperative.
+  void add_grid_barrier(const Who& who);
+  // A collective whose mask names lanes that the warp never had, in the code of a tile.
+  void add_partial_tile(const Who& who, Mask members, Mask absent);
 
  private:
+  bool add(const LeftBehind& left);
   Session session_;
 };
 

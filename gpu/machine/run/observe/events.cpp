@@ -61,6 +61,7 @@ LaunchEvents::LaunchEvents(Grid& grid, check::Listener& to)
   kernel_.static_shared = grid.static_shared;
   kernel_.dynamic_shared = launch.dynamic_shared;
   kernel_.cooperative = launch.cooperative;
+  if (grid.workspace) kernel_.grid_barrier = grid.workspace + Grid::workspace_barrier;
   kernel_.may_copy_tensors = grid.may_copy_tensors;
   const LaunchOrigin& origin = launch.origin;
   kernel_.origin = {origin.parent, origin.after, origin.tail};
@@ -68,6 +69,7 @@ LaunchEvents::LaunchEvents(Grid& grid, check::Listener& to)
   kernel_.describe = &describe;
   kernel_.variable = &variable_at;
   kernel_.all_pass_behind = &all_pass_behind;
+  kernel_.has_left = &has_left;
   kernel_.fidelities = &fidelities;
   kernel_.context = &grid;
   to.kernel_begin({&kernel_});

@@ -22,6 +22,9 @@ check::Variable variable_at(const check::Kernel& kernel, check::Space space, std
 // Implements check::Kernel::all_pass_behind.
 bool all_pass_behind(const check::Kernel& kernel, std::uint32_t instruction);
 
+// Implements check::Kernel::has_left.
+bool has_left(const check::Kernel& kernel, std::uint32_t before, std::uint32_t instruction);
+
 // Implements check::Kernel::fidelities.
 void fidelities(const check::Kernel& kernel, void* to, check::Kernel::FidelityHook hook);
 

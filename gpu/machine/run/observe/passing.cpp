@@ -1,4 +1,4 @@
-// Do all threads that have exited pass an instruction? Implements a query of listeners.
+// Have threads gone past an instruction? Implements queries of listeners.
 #include "gpu/machine/instruction/passing.hpp"
 
 #include "gpu/machine/link/numbering.hpp"
@@ -6,12 +6,28 @@
 
 namespace inflight::machine {
 
-bool all_pass_behind(const check::Kernel& kernel, std::uint32_t instruction) {
+namespace {
+
+// The code of the kernel's own function if it holds the instruction, else null.
+const Code* own_code(const check::Kernel& kernel, std::uint32_t instruction) {
   const Grid& grid = *static_cast<const Grid*>(kernel.context);
   const Place at = instruction_of(*grid.launch->kernel->program, instruction);
   const Code* const code = code_of(grid, at);
-  if (!code || !code->description || !at.function->entry) return false;
-  return all_pass_behind(*code->description, instruction - code->first_number);
+  return code && code->description && at.function->entry ? code : nullptr;
+}
+
+}  // namespace
+
+bool all_pass_behind(const check::Kernel& kernel, std::uint32_t instruction) {
+  const Code* const code = own_code(kernel, instruction);
+  return code && all_pass_behind(*code->description, instruction - code->first_number);
+}
+
+bool has_left(const check::Kernel& kernel, std::uint32_t before, std::uint32_t instruction) {
+  const Code* const code = own_code(kernel, instruction);
+  return code && own_code(kernel, before) == code &&
+         has_left(*code->description, before - code->first_number,
+                  instruction - code->first_number);
 }
 
 }  // namespace inflight::machine
