@@ -126,7 +126,6 @@ void Regions::add_block(std::uint32_t id) {
 }
 
 void Regions::link() {
-  std::vector<std::uint32_t> last_node(f_.flow.blocks.size(), none);
   for (std::size_t k = 0; k < f_.flow.order.size(); ++k) {
     const std::uint32_t b = f_.flow.order[k];
     const auto end = k + 1 < f_.flow.order.size() ? first_node_[f_.flow.order[k + 1]]
@@ -136,9 +135,12 @@ void Regions::link() {
     for (const std::uint32_t s : f_.flow.blocks[b].successors) out.push_back(first_node_[s]);
     std::ranges::sort(out);
     out.erase(std::ranges::unique(out).begin(), out.end());
-    // A block with one predecessor may be entered without a jump: where that falls through.
+    // A block with one predecessor may be entered without a jump: where that falls through. What
+    // stands for a table of labels is never entered.
     const BasicBlock& block = f_.flow.blocks[b];
-    nodes_[first_node_[b]].by_jumps = block.predecessors.size() > 1;
+    const bool is_table =
+        block.first == block.last && !block.successors.empty() && !block.falls_through;
+    nodes_[first_node_[b]].by_jumps = block.predecessors.size() > 1 && !is_table;
   }
 }
 
@@ -223,8 +225,10 @@ bool Regions::separate(std::uint32_t node, bool waits) {
   const std::uint8_t what = waits ? done_waiting : done_plain;
   if (gave_up_ || separated_[node] & what) return false;
   separated_[node] |= what;
-  // Otherwise all lanes that go on go the same way.
-  if (nodes_[node].successors.size() > 1 || waits) mark(node, waits);
+  // Lanes with one successor go on together, but for those that stay at a jump by a table until
+  // others, with another index, have jumped.
+  const bool stays = f_.body[nodes_[node].last - 1].control == Control::branch_table;
+  if (nodes_[node].successors.size() > 1 || waits || stays) mark(node, waits);
   return true;
 }
 

@@ -13,7 +13,7 @@ namespace inflight::machine {
 namespace {
 
 // The bits of a table of registers by block, above which the function counts as too large.
-constexpr std::uint64_t most_bits = std::uint64_t{1} << 30;
+constexpr std::uint64_t most_bits = std::uint64_t{1} << 28;
 // Passes over the function. Most take three.
 constexpr int most_passes = 64;
 

@@ -289,6 +289,12 @@ DONE:
     const std::string ways[] = {new_label(), new_label(), new_label()};
     line("rem.u32 %where, {}, 3;", word_register());
     line("{}: .branchtargets {}, {}, {};", list, ways[0], ways[1], ways[2]);
+    if (chance(30)) {  // two jumps by one table
+      const std::string other = new_label();
+      line("@{} bra {};", predicate(), other);
+      line("brx.idx %where, {};", list);
+      label(other);
+    }
     line("brx.idx %where, {};", list);
     for (const std::string& way : ways) {
       label(way);

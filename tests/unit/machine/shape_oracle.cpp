@@ -38,8 +38,16 @@ ShapeOracle::ShapeOracle(const Program& program, std::string_view kernel, BlockR
   for (std::size_t k = 0; k < flow.order.size(); ++k) {
     const std::size_t end =
         k + 1 < flow.order.size() ? code_.block_start[flow.order[k + 1]] : code_.ops.size();
+    const auto only_ends = [&](std::uint32_t b) {
+      return regions_.nodes()[regions_.first_node(b)].only_ends;
+    };
     for (std::size_t op = code_.block_start[flow.order[k]]; op < end; ++op)
-      only_ends_[op] = regions_.nodes()[regions_.first_node(flow.order[k])].only_ends;
+      only_ends_[op] = only_ends(flow.order[k]);
+    // So does a jump to the end that stands behind the block's instructions.
+    const BasicBlock& block = flow.blocks[flow.order[k]];
+    if (block.falls_through && !block.successors.empty() && end > 0 &&
+        code_.ops[end - 1].is(Op::diverts) && end - 1 != code_.own_ops[block.last - 1])
+      only_ends_[end - 1] = only_ends_[end - 1] || only_ends(block.successors.back());
   }
   for (const Op& op : code_.ops) {
     handlers_.push_back(op.run);
@@ -192,6 +200,20 @@ bool ShapeOracle::wraps(const Warp& w, const Op* op) const {
     }
   }
   return false;
+}
+
+std::unique_ptr<ShapeOracle> watch_shapes(const Launch& launch, const Options& options) {
+  if (options.listener || options.turns.kind != Turns::Kind::chip) return nullptr;
+  const Kernel& k = *launch.kernel;
+  const auto code = prepared(*k.program).code({k.module, k.function}, {});
+  if (!code || oracles.contains((*code)->ops.data())) return nullptr;
+  // Other workers must not watch at the same time: of other blocks, or of kernels that it launches.
+  const bool calls = std::ranges::any_of((*code)->description->body, [](const Instruction& in) {
+    return in.control == Control::call;
+  });
+  if (options.workers != 1 && (launch.grid.count() != 1 || calls)) return nullptr;
+  const Dim3& block = launch.block;
+  return std::make_unique<ShapeOracle>(*k.program, k.name, block_rows(block.x, block.y, block.z));
 }
 
 void ShapeOracle::fail(const Warp& w, const Op* op, const std::string& what) {

@@ -1,11 +1,15 @@
 // Compares what an analysis says of a kernel's registers with their values while it runs.
 #pragma once
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "gpu/machine/code/code.hpp"
+#include "gpu/machine/config/launch.hpp"
+#include "gpu/machine/config/options.hpp"
 #include "gpu/machine/link/program.hpp"
 #include "gpu/machine/run/warp.hpp"
 #include "gpu/machine/shapes/regions.hpp"
@@ -49,5 +53,9 @@ class ShapeOracle {
   std::vector<const Warp*> left_alone_;
   std::string wrong_;
 };
+
+// Watches the kernel of a launch that is about to run. Null if that is not possible: it has a
+// listener or several workers, counts turns, is watched already, or cannot run.
+std::unique_ptr<ShapeOracle> watch_shapes(const Launch& launch, const Options& options);
 
 }  // namespace inflight::machine
