@@ -358,6 +358,17 @@ Shape Results::together(const Instruction& in) const {
   return Shape::uniform();
 }
 
+// A test of one mbarrier for one phase has one answer for all lanes that make it together.
+Shape Results::test(const Instruction& in) const {
+  using Op = check::MbarrierOp::Op;
+  const Op op = in.as<MbarrierUse>()->op;
+  const auto operands = f_.text->operands(*in.text);
+  if ((op != Op::try_wait && op != Op::test_wait) || in.memory.size() != 1 || operands.size() < 3)
+    return Shape::lanes();
+  const Shape all = pointwise(address(in.memory.front()), any_operand(operands[2]));
+  return !all.known() || all.is_uniform() ? all : Shape::lanes();
+}
+
 // A parameter of the kernel, by its name. Others, and those of calls, are each lane's own.
 bool Results::reads_parameter(const MemoryOperand& m) const {
   return m.role == MemoryOperand::Role::load && m.address.base == Address::Base::variable &&
@@ -378,6 +389,7 @@ Shape Results::load(const Instruction& in) const {
 
 Results::Result Results::of(const Instruction& in) const {
   if (computes(in.effect) && in.control == Control::next) return compute(in);
+  if (in.as<MbarrierUse>()) return {test(in)};
   if (in.control == Control::meet || in.control == Control::wait) return {together(in)};
   if (in.effect == Effect::accesses) return {load(in)};
   return {Shape::lanes()};

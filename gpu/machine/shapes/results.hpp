@@ -37,6 +37,7 @@ class Results {
   Shape any_operand(const ptx::Operand& o) const;
   Shape load(const Instruction& in) const;
   Shape together(const Instruction& in) const;
+  Shape test(const Instruction& in) const;
   Shape special(ptx::Special special) const;
   bool reads_parameter(const MemoryOperand& m) const;
   bool fits(const Instruction& in, unsigned bits) const;

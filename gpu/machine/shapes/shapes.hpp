@@ -7,6 +7,7 @@
 // - Every instruction so far that is marked `checked` has passed its check.
 // - No split of the warp has overtaken another (Warp::next_fair), and turns do not count
 //   instructions, which would let splits meet anywhere.
+// - No register has undefined bits, which a warp follows through variants of its registers.
 // - Lanes that load from one address with one instruction get one value. An interpreter that reads
 //   it lane by lane, while another block stores to it, may give them two. Of weak loads, of which
 //   the analysis says it, that is a race, and a result that a chip may give too.

@@ -350,6 +350,51 @@ END:
   EXPECT_EQ(of("%r1"), "lanes");
 }
 
+// Lanes with other indices stay at the jump until the first have gone on.
+TEST_F(ShapesOf, LanesThatJumpByATableAreApartAtTheJumpAndOnTheWay) {
+  const auto with = [](const std::string& jumps) {
+    return R"(
+  mov.u32 %r0, %tid.x; ld.param.u64 %d0, [out]; ld.param.u32 %r9, [n]; setp.eq.u32 %p0, %r9, 1;
+  and.b32 %r1, %r0, 1;
+  T: .branchtargets FIRST, SECOND;
+)" + jumps +
+           R"(
+FIRST:
+  ld.global.u32 %r2, [%d0];
+  bra JOIN;
+SECOND:
+  mov.u32 %r2, 7;
+JOIN:
+  ld.global.u32 %r3, [%d0];
+  st.global.u32 [%d0], %r2;
+  st.global.u32 [%d0], %r3;
+  ret;)";
+  };
+  for (const std::string jumps :
+       {"brx.idx %r1, T;", "@%p0 bra OTHER; brx.idx %r1, T; OTHER: brx.idx %r1, T;"}) {
+    describe_kernel(with(jumps));
+    EXPECT_EQ(of("%r2"), "lanes");
+    EXPECT_EQ(of("%r3"), "uniform");
+    EXPECT_THAT(apart(), testing::HasSubstr("brx.idx ld.global.u32 bra mov.u32"));
+  }
+  describe_kernel(with("brx.idx %r9, T;"));
+  EXPECT_EQ(of("%r2"), "uniform");
+  EXPECT_EQ(apart(), "");
+  // Each of two tables leads back to its jump.
+  describe_kernel(R"(
+  mov.u32 %r0, %tid.x; mov.u32 %r1, 0; ld.param.u64 %d0, [out]; and.b32 %r2, %r0, 1;
+  T: .branchtargets FIRST, SECOND;
+FIRST:
+  add.u32 %r1, %r1, 1; st.global.u32 [%d0], %r1; setp.gt.u32 %p0, %r1, 9; @%p0 bra END;
+  brx.idx %r2, T;
+SECOND:
+  add.u32 %r1, %r1, 1; st.global.u32 [%d0], %r1; setp.gt.u32 %p1, %r1, 9; @%p1 bra END;
+  brx.idx %r2, T;
+END:
+  ret;)");
+  EXPECT_EQ(of("%r1"), "lanes");
+}
+
 // What is written and read in one stretch has one shape, wherever other lanes are.
 TEST_F(ShapesOf, WhatLanesWriteAndReadInOneStretchKeepsItsShapeWhereOthersAreApart) {
   describe_kernel(R"(
@@ -398,6 +443,30 @@ TEST_F(ShapesOf, CollectivesOfAllLanesAreUniform) {
   EXPECT_EQ(of("%r5"), "lanes");
   EXPECT_EQ(of("%r6"), "uniform");
   EXPECT_EQ(of("%r7"), "lanes") << "groups of lanes with different masks";
+}
+
+TEST_F(ShapesOf, TestsOfOneMbarrierForOnePhaseAreUniform) {
+  describe_kernel(R"(
+  mov.u32 %r0, %tid.x; mov.u32 %r1, buffer; ld.param.u32 %r2, [n]; shl.b32 %r3, %r0, 3;
+  add.u32 %r3, %r3, %r1; and.b32 %r4, %r0, 1;
+LOOP:
+  mbarrier.try_wait.parity.shared.b64 %p0, [%r1], %r2;
+  @%p0 bra DONE;
+  bra LOOP;
+DONE:
+  ld.shared.u32 %r5, [%r1+64];
+  st.shared.u32 [%r1+64], %r5;
+  mbarrier.test_wait.parity.shared.b64 %p1, [%r1], 0;
+  mbarrier.test_wait.parity.shared.b64 %p2, [%r3], 0;
+  mbarrier.test_wait.parity.shared.b64 %p3, [%r1], %r4;
+  mbarrier.arrive.shared.b64 %d0, [%r1];
+  ret;)");
+  EXPECT_EQ(of("%p0"), "uniform");
+  EXPECT_EQ(of("%r5"), "uniform");
+  EXPECT_EQ(of("%p1"), "uniform");
+  EXPECT_EQ(of("%p2"), "lanes") << "several mbarriers";
+  EXPECT_EQ(of("%p3"), "lanes") << "several phases";
+  EXPECT_EQ(of("%d0"), "lanes");
 }
 
 // Accumulators change while the multiplication is in flight.
