@@ -1,13 +1,18 @@
 // inflight ptx: a file's PTX and kernels, and the parts that this build cannot run.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "cli/commands.hpp"
 #include "cli/ptx_file.hpp"
+#include "cli/ptx_shapes.hpp"
 #include "cli/terminal.hpp"
 #include "gpu/check/names.hpp"
 #include "gpu/check/printable.hpp"
@@ -23,7 +28,8 @@ namespace {
 
 struct PtxRequest {
   std::string path, kernel, device = "h200";
-  bool print = false;
+  bool print = false, shapes = false;
+  std::vector<std::uint32_t> block;  // empty: not given
 };
 
 using Modules = std::vector<std::shared_ptr<const ptx::Module>>;
@@ -157,33 +163,69 @@ int show_kernels(const PtxRequest& request, const Modules& modules) {
   return ok;
 }
 
-// Prints the text of one function. nvcc ends it with a brace in the first column.
-void print_function(const ptx::Module& module, const ptx::Function& function) {
+// Calls visit(line, its number) for the text of one function. nvcc ends it with a brace in the
+// first column.
+template <class Visit>
+void each_line(const ptx::Module& module, const ptx::Function& function, Visit visit) {
   std::istringstream lines(*module.text);
   std::string line;
   for (unsigned number = 1; std::getline(lines, line); ++number) {
     if (number < function.line) continue;
-    out_file(line + "\n");
+    visit(line, number);
     if (line.starts_with("}")) return;
   }
 }
 
-int print_texts(const PtxRequest& request, const PtxFile& file, const Modules& modules) {
-  if (request.kernel.empty()) {
-    for (const Unit& unit : file.units) out_file(*unit.text + "\n");
-    return ok;
+void print_function(const ptx::Module& module, const ptx::Function& function) {
+  each_line(module, function, [](const std::string& line, unsigned) { out_file(line + "\n"); });
+}
+
+// Prints it with the shapes of its registers behind each instruction.
+void print_shapes(const PtxRequest& request, const ptx::Module& module,
+                  const ptx::Function& function) {
+  std::optional<BlockSize> block;
+  if (!request.block.empty()) {
+    block = {1, 1, 1};
+    std::copy(request.block.begin(), request.block.end(), block->begin());
   }
+  const ShapeListing listing = list_shapes(module, function, block);
+  constexpr std::size_t notes_at = 64, tab = 8;  // columns
+  out(styled(Style::bold, check::printable(check::demangled(function.name))) + ": " +
+      listing.title + "\n");
+  each_line(module, function, [&](std::string line, unsigned number) {
+    for (std::size_t at = 0; (at = line.find('\t', at)) != std::string::npos;)
+      line.replace(at, 1, tab - at % tab, ' ');
+    line.insert(0, listing.apart.contains(number) ? "| " : "  ");
+    if (const auto note = listing.notes.find(number); note != listing.notes.end()) {
+      line.resize(std::max(line.size() + 1, notes_at), ' ');
+      line += "// " + note->second;
+    }
+    out_file(line + "\n");
+  });
+}
+
+// Prints the kernels that the user wants.
+int print_kernels(const PtxRequest& request, const Modules& modules) {
   bool any = false;
   for (const auto& module : modules) {
     for (const ptx::Function& function : module->functions) {
       if (!function.entry || !wanted(request, std::string(function.name))) continue;
-      print_function(*module, function);
+      if (!request.shapes)
+        print_function(*module, function);
+      else if (function.has_body)
+        print_shapes(request, *module, function);
       any = true;
     }
   }
   if (any) return ok;
-  complain(fmt::format("the file has no kernel '{}'.", request.kernel));
+  complain(request.kernel.empty() ? "the file has no kernels."
+                                  : fmt::format("the file has no kernel '{}'.", request.kernel));
   return failed;
+}
+
+int print_texts(const PtxFile& file) {
+  for (const Unit& unit : file.units) out_file(*unit.text + "\n");
+  return ok;
 }
 
 int inspect(const PtxRequest& request) {
@@ -195,21 +237,22 @@ int inspect(const PtxRequest& request) {
   }
   auto file = read_ptx_file(request.path, profile->architecture);
   if (!file) return complain(file.error()), failed;
-  if (!request.print) show_images(*file, *profile);
+  const bool prints = request.print || request.shapes;
+  if (!prints) show_images(*file, *profile);
   if (file->units.empty()) {
     complain(
         fmt::format("{} can run nothing in this file: {}.", profile->title,
                     file->passed_over.empty() ? "it holds no PTX" : file->passed_over.front()));
     return failed;
   }
-  if (request.print && request.kernel.empty()) return print_texts(request, *file, {});
+  if (request.print && request.kernel.empty()) return print_texts(*file);
   Modules modules;
   for (const Unit& unit : file->units) {
     auto module = parse(unit);
     if (!module) return complain(module.error()), failed;
     modules.push_back(*module);
   }
-  return request.print ? print_texts(request, *file, modules) : show_kernels(request, modules);
+  return prints ? print_kernels(request, modules) : show_kernels(request, modules);
 }
 
 }  // namespace
@@ -223,7 +266,21 @@ void add_ptx(CLI::App& app, int& status) {
   command
       ->add_option("--kernel", request->kernel, "only this kernel, as PTX or the source names it")
       ->type_name("NAME");
-  command->add_flag("--print", request->print, "print the PTX text itself");
+  CLI::Option* const print =
+      command->add_flag("--print", request->print, "print the PTX text itself");
+  CLI::Option* const shapes = command->add_flag(
+      "--shapes", request->shapes,
+      "print kernels with what the values of each register have in common over a warp");
+  shapes->excludes(print);
+  constexpr std::uint32_t most_threads = 1024;
+  command
+      ->add_option("--block", request->block,
+                   "the size of their blocks (default: .reqntid, or one row)")
+      ->type_name("X[,Y[,Z]]")
+      ->delimiter(',')
+      ->expected(1, 3)
+      ->check(CLI::Range(1u, most_threads))
+      ->needs(shapes);
   command->add_option("--device", request->device, "choose images as this device does")
       ->type_name("NAME");
   command->callback([request, &status] { status = inspect(*request); });

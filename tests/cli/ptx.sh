@@ -44,6 +44,60 @@ cat >"$work/refused.ptx" <<'P'
 }
 P
 expect "what kernels cannot ask of the runtime" 0 '__cudaCDP2DeviceGetCacheConfig belongs to CUDA.s device runtime' "$inflight" ptx "$work/refused.ptx"
+cat >"$work/saxpy.ptx" <<'P'
+.version 9.0
+.target sm_90
+.address_size 64
+.visible .entry saxpy(.param .u32 n, .param .f32 a, .param .u64 x)
+{
+  .reg .b32 %r<6>; .reg .f32 %f<4>; .reg .b64 %rd<5>; .reg .pred %p<3>;
+  ld.param.u32 %r1, [n];
+  ld.param.u64 %rd1, [x];
+  mov.u32 %r2, %ctaid.x;
+  mov.u32 %r3, %ntid.x;
+  mov.u32 %r4, %tid.x;
+  mad.lo.s32 %r5, %r2, %r3, %r4;
+  setp.ge.s32 %p1, %r5, %r1;
+  @%p1 bra END;
+  mul.wide.s32 %rd3, %r5, 4;
+  add.s64 %rd4, %rd1, %rd3;
+  ld.global.f32 %f2, [%rd4];
+  setp.lt.f32 %p2, %f2, 0f00000000;
+  @%p2 bra NEGATIVE;
+  add.f32 %f2, %f2, 0f3F800000;
+NEGATIVE:
+  st.global.f32 [%rd4], %f2;
+END:
+  ret;
+}
+.visible .entry square()
+.reqntid 16, 16
+{
+  .reg .b32 %r<2>;
+  mov.u32 %r0, %tid.x;
+  mov.u32 %r1, %tid.y;
+  ret;
+}
+P
+shapes() { "$inflight" ptx --shapes "$@" "$work/saxpy.ptx"; }
+expect "what a kernel's shapes are for" 0 '^saxpy: blocks of one row; 11 registers: 4 uniform, 4 affine, 1 monotone, 2 lanes$' \
+  shapes --kernel saxpy
+expect "a uniform register" 0 '^    ld\.param\.u32 %r1, \[n\]; +// %r1 uniform$' shapes
+expect "an affine one" 0 'mad.lo.s32 .* // %r5 affine, 1 a lane$' shapes
+expect "one that may wrap" 0 'mul.wide.s32 .* // %rd3 affine, 4 a lane, if no lane wraps$' shapes
+expect "an address" 0 '^    ld.global.f32 .* // \[%rd4\] affine, 4 a lane; %f2 lanes$' shapes
+expect "a guard" 0 '^    @%p1 bra END; +// %p1 monotone$' shapes
+expect "where lanes may be apart" 0 '^\|   add.f32 .* // %f2 lanes$' shapes
+expect "where they are together again" 0 '^    st.global.f32 ' shapes
+expect "blocks that the kernel requires" 0 '^square: blocks of rows of whole half-warps; 2 registers: 0 uniform, 2 affine' shapes
+expect "blocks of another size" 0 'mad.lo.s32 .* // %r5 half-affine, 1 a lane$' shapes --block 16,16
+expect "blocks of whole warps" 0 '^square: blocks of rows of whole warps' shapes --block 64,2
+expect "blocks of uneven rows" 0 'mad.lo.s32 .* // %r5 lanes$' shapes --block 8,8
+expect "a block of no threads" 2 '^inflight: ' shapes --block 0
+expect "a block without shapes" 2 '^inflight: ' "$inflight" ptx --block 8 "$work/saxpy.ptx"
+expect "shapes of a kernel that is not there" 1 "the file has no kernel 'absent'" shapes --kernel absent
+expect "shapes of a program" 0 ': blocks of one row; [0-9]+ registers: ' "$inflight" ptx --shapes "$corpus/program.elf"
+expect "shapes of an instruction that is unknown" 0 'frobnicate' "$inflight" ptx --shapes "$work/odd.ptx"
 printf '.version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k( {\n' >"$work/bad.ptx"
 expect "a syntax error has its line" 1 'line [0-9]+' "$inflight" ptx "$work/bad.ptx"
 finish

@@ -33,7 +33,7 @@ cat >"$work/k.ptx" <<'P'
 P
 full() { "$@" >/dev/full; }
 for each in --help --version devices 'devices --ctest' env 'env --cmake' swizzle 'swizzle --suggest row' "ptx $work/k.ptx" \
-  "ptx --print $work/k.ptx" 'run --help'; do
+  "ptx --print $work/k.ptx" "ptx --shapes $work/k.ptx" 'run --help'; do
   # shellcheck disable=SC2086
   expect "$each to a full disk" 1 '^inflight: the output could not be written: No space left on device\.$' full "$inflight" $each
 done

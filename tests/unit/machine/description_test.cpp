@@ -210,6 +210,7 @@ void run_changed(const std::string& body, Opcode opcode, Change change) {
   const Kernel& k = *r.program->kernel("k");
   for (const Instruction& in : prepared(*r.program).function({k.module, k.function}).body)
     if (in.opcode == opcode) change(const_cast<Instruction&>(in));
+  r.describes_rightly = false;
   const auto* out = r.make<std::uint32_t>(32);
   EXPECT_TRUE(r.run("k", {}, {32}, {reinterpret_cast<std::uint64_t>(out)}).ok());
 }

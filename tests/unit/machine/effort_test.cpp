@@ -10,6 +10,7 @@
 
 #include "gpu/machine/decode/prepared.hpp"
 #include "gpu/machine/launch/in_time.hpp"
+#include "gpu/machine/shapes/shapes.hpp"
 #include "tests/unit/machine/described_kernel.hpp"
 #include "tests/unit/machine/ptx_runner.hpp"
 
@@ -147,6 +148,13 @@ double cost(Text text, unsigned n) {
   prepared(*linked.program).decoded({0, 0}, {.accessed = true});
   return seconds_of_thread() - begin;
 }
+// Of finding shapes.
+double cost_of_shapes(Text text, unsigned n) {
+  const DescribedKernel k(kernel(text(n), n));
+  const double begin = seconds_of_thread();
+  find_shapes(*k.function, BlockRows::line);
+  return seconds_of_thread() - begin;
+}
 
 TEST(LongFunctions, TakeTimeInProportionToTheirLength) {
   constexpr unsigned few = 1000, times = 8;
@@ -168,6 +176,7 @@ TEST(LongFunctions, TakeTimeInProportionToTheirLength) {
 #endif
     const double base = std::max(cost(text, few), 0.01), more = cost(text, few * times);
     EXPECT_LT(more, base * times * 4 + searches) << name << ": " << base << " s, then " << more;
+    EXPECT_LT(cost_of_shapes(text, few * times), searches) << name;
   }
 }
 

@@ -11,6 +11,7 @@
 #include "gpu/machine/launch/launch.hpp"
 #include "gpu/ptx/parse.hpp"
 #include "tests/unit/machine/audit.hpp"
+#include "tests/unit/machine/shape_oracle.hpp"
 
 namespace inflight::machine {
 
@@ -66,7 +67,10 @@ class KernelRunner : public testing::Test {
     launch.parameters.resize(arguments.size() * 8);
     std::copy_n(reinterpret_cast<const std::byte*>(arguments.data()), arguments.size() * 8,
                 launch.parameters.data());
-    return machine::run(launch, limits, options, [](std::string_view) {});
+    const auto oracle = watch_shapes(launch, options);
+    Outcome outcome = machine::run(launch, limits, options, [](std::string_view) {});
+    if (oracle) EXPECT_EQ(oracle->wrong(), "");
+    return outcome;
   }
   // An entry `k` with `count` parameters .b64 p0, p1... around `body`.
   static std::string entry(unsigned count, const std::string& body) {

@@ -12,6 +12,7 @@
 #include "gpu/machine/launch/launch.hpp"
 #include "gpu/ptx/parse.hpp"
 #include "tests/unit/machine/audit.hpp"
+#include "tests/unit/machine/shape_oracle.hpp"
 #include "tests/unit/machine/test_runtime.hpp"
 
 namespace inflight::machine {
@@ -63,13 +64,17 @@ class PtxRunner {
                 launch.parameters.data());
     launch.runtime = &runtime;
     printed.clear();
-    return machine::run(launch, limits, options, print);
+    const auto oracle = describes_rightly ? watch_shapes(launch, options) : nullptr;
+    Outcome outcome = machine::run(launch, limits, options, print);
+    if (oracle) EXPECT_EQ(oracle->wrong(), "");
+    return outcome;
   }
 
   TestRuntime runtime;
   Memory memory;
   std::unique_ptr<Program> program;
   std::string error, printed;
+  bool describes_rightly = true;  // false: the test changes descriptions
   std::function<void(std::string_view)> print = [this](std::string_view s) { printed += s; };
   Limits limits;
   Options options{.timeout = std::chrono::milliseconds(20000), .workers = 1};

@@ -1,0 +1,13 @@
+// Random kernels that are well-formed: they end, and each barrier is reached by all its threads.
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace inflight::machine {
+
+// A module with the kernel `k`, of one parameter: 4096 bytes of device memory. Branches, loops and
+// waits nest, in a way that depends on each lane, its warp, its block or nothing. Values come from
+// all of these, and are stored and loaded again.
+std::string random_kernel(std::uint32_t seed);
+
+}  // namespace inflight::machine
