@@ -10,7 +10,6 @@
 #include "gpu/blas/abi.hpp"
 #include "gpu/blas/handle.hpp"
 #include "gpu/blas/numbers.hpp"
-#include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/stream/library_work.hpp"
 
 #define INFLIGHT_CUBLAS extern "C" __attribute__((visibility("default")))

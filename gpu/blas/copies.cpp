@@ -2,6 +2,7 @@
 // twice (abi.hpp).
 #include "gpu/blas/call.hpp"
 #include "gpu/blas/letters.hpp"
+#include "gpu/cuda/core/calls/copy.hpp"
 #include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/memory/transfer.hpp"
 

@@ -4,6 +4,7 @@
 #include "gpu/blas/call.hpp"
 #include "gpu/cuda/core/context.hpp"
 #include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/handles.hpp"
 
 namespace inflight::blas {

@@ -1,4 +1,5 @@
 // The calls that run a plan's transforms in its stream.
+#include "gpu/cuda/core/calls/submit.hpp"
 #include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/stream/library_work.hpp"
 #include "gpu/cuda/core/stream/work.hpp"

@@ -10,6 +10,7 @@ namespace inflight::cuda {
 
 class Device;
 class GreenContext;  // green/green_context.hpp
+class Stream;        // stream/stream.hpp
 
 // A CUcontext, a handle of a device's state. The runtime uses each device's primary context.
 struct Context : std::enable_shared_from_this<Context> {
@@ -17,6 +18,7 @@ struct Context : std::enable_shared_from_this<Context> {
   bool primary = false;
   unsigned flags = 0;
   GreenContext* green = nullptr;       // its green context, or null
+  Stream* null_stream = nullptr;       // the green context's
   std::atomic<bool> destroyed{false};  // a destroyed green context, whose streams ended with it
   // For a primary context: whether it holds state, and how many users retain it. The runtime counts
   // as one user from its first call that needs the device until the context is destroyed.

@@ -1,36 +1,22 @@
-// The process's devices and contexts, and their shutdown at exit.
+// Devices with their streams, and the memory of all devices.
 #include "gpu/cuda/core/core.hpp"
 
 #include <fmt/format.h>
-#include <pthread.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 
-#include "gpu/cuda/core/graph/graph.hpp"
-#include "gpu/cuda/core/graph/graph_memory.hpp"
-#include "gpu/cuda/core/green/green_context.hpp"
+#include "gpu/cuda/core/base/lifetime.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
-#include "gpu/cuda/core/memory/host_limits.hpp"
-#include "gpu/cuda/core/memory/host_memory.hpp"
-#include "gpu/cuda/core/memory/pool.hpp"
 #include "gpu/cuda/core/profiles.hpp"
-#include "gpu/cuda/core/registry.hpp"
 #include "gpu/cuda/core/report/call.hpp"
 #include "gpu/cuda/core/report/checking.hpp"
-#include "gpu/cuda/core/report/guard.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
-#include "gpu/cuda/core/report/refusals.hpp"
-#include "gpu/cuda/core/sharing/memory.hpp"
-#include "gpu/cuda/core/texture/array.hpp"
-#include "gpu/cuda/core/visible.hpp"
-#include "gpu/cuda/core/watch/calls.hpp"
-#include "gpu/cuda/core/watch/device_memory.hpp"
+#include "gpu/cuda/core/stream/awaited.hpp"
 #include "gpu/cuda/core/watch/pages.hpp"
 #include "gpu/cuda/core/watch/watch.hpp"
-#include "gpu/host/awake_time.hpp"
 #include "gpu/host/of_this_thread.hpp"
 
 namespace inflight::cuda {
@@ -40,10 +26,6 @@ namespace {
 // persisting L2, shared memory.
 constexpr std::uint64_t default_limits[limit_count] = {1024, 8650752, 8388608,  0,
                                                        2048, 64,      11796480, 232448};
-
-std::atomic<bool> process_ends{false};
-std::atomic<bool> process_forked{false};
-std::atomic<Core*> the_core{nullptr};
 
 }  // namespace
 
@@ -120,18 +102,6 @@ std::vector<std::shared_ptr<Stream>> Device::streams() const {
   return result;
 }
 
-Status Device::synchronize() {
-  const watch::Waiting nothing_held(!Stream::on_worker());
-  {
-    const PrintfFifo::Waiting waiting(printed);
-    for (const auto& stream : streams()) stream->synchronize();
-    release_idle_pools();
-  }
-  if (observes(check::Topic::host))
-    observe_edge(check::StreamEdge::Kind::device_sync, *legacy(), 0);
-  return fault();
-}
-
 bool Device::wait_until(std::chrono::steady_clock::time_point deadline) const {
   for (const auto& stream : streams()) {
     Ticket last = stream->last();
@@ -152,90 +122,6 @@ void Device::kill(Status status, std::string_view text, Printed printed,
   report_observed();
 }
 
-void Device::reset() {
-  const bool faulted = synchronize() != Status::success;
-  Core& core = Core::get();
-  for (const auto& stream : core.streams.all())
-    if (&stream->device() == this) core.streams.remove(stream.get());
-  for (const auto& event : core.events.all())
-    if (&event->device() == this) core.events.remove(event.get());
-  for (const auto& each : core.pools.all())
-    if (each->device == ordinal) each->forget_all();
-  forget_current_pools(ordinal);
-  GraphMemory::forget(ordinal);
-  release_host_memory(ordinal);
-  forget_imported(ordinal);
-  forget_arrays(ordinal);
-  for (const machine::Allocation& each : core.memory.live())
-    if (each.device == ordinal &&
-        (each.kind == machine::AllocationKind::device ||
-         (each.kind == machine::AllocationKind::managed && each.name.empty())))
-      core.memory.release(each.base);
-  for (int other = 0; other < core.device_count(); ++other)
-    core.memory.set_peer_access(ordinal, other, false);
-  Registry::get().reset(ordinal);
-  restore_limits();
-  // As on an H200, a process whose kernel faulted never gets a working context again.
-  if (faulted) fault_ = Status::device_unavailable;
-}
-
-namespace {
-
-// At exit, pending work may run for `grace` more. Then launches are cancelled, and the process
-// waits only for work that cannot be cancelled (a copy, a host function). Pauses of the host do not
-// count, so what a short kernel does does not depend on them.
-constexpr std::chrono::milliseconds grace{100};
-constexpr std::chrono::seconds last_wait{10};
-
-void finish(const std::vector<Device*>& devices) {
-  const auto is_done = [](const Device& device, std::chrono::milliseconds time) {
-    return host::wait_awake(time, [&](auto deadline) { return device.wait_until(deadline); });
-  };
-  for (Device* device : devices)
-    if (!is_done(*device, grace)) device->cancel = true;
-  for (Device* device : devices) is_done(*device, last_wait);
-  for (Device* device : devices)
-    if (const std::uint64_t bytes = device->printed.unshown())
-      report(std::to_string(bytes) +
-             " bytes that kernels printed were lost, as on a GPU: the program ended without "
-             "synchronising after the launch.");
-}
-
-void end_process() {
-  process_ends = true;
-  if (process_forked) return;       // the worker threads stayed with the parent
-  if (Stream::on_worker()) return;  // a host function called exit()
-  guarded("the end of the program", [] {
-    Core& core = Core::get();
-    std::vector<Device*> devices;
-    for (int i = 0; i < core.device_count(); ++i) devices.push_back(&core.device(i));
-    finish(devices);
-    report_refusals();
-    report_observed();
-    conclude_checking();
-    return Status::success;
-  });
-}
-
-}  // namespace
-
-Core::Core()
-    : memory(settings().devices, chosen_profile().memory,
-             settings().memory.value_or(default_host_share())),
-      profile_(chosen_profile()) {
-  memory.observe(observe_memory);
-  if (watch::enabled()) watch::prepare_calls();
-  watch::watch_device_memory(memory, Stream::on_worker);
-  const auto seen =
-      visible_devices(std::getenv("CUDA_VISIBLE_DEVICES"), std::getenv("CUDA_DEVICE_ORDER"),
-                      settings().devices, [&](int index) { return uuid_text(profile_, index); });
-  visible_ = seen ? Status::success : seen.error();
-  for (const int index : seen.value_or(std::vector<int>{0})) add_device(index);
-  std::atexit(end_process);
-  pthread_atfork(nullptr, nullptr, [] { process_forked = true; });
-  the_core.store(this, std::memory_order_release);
-}
-
 void Core::add_device(int index) {
   devices_.push_back(std::make_unique<Device>(int(devices_.size()), index, profile_));
   auto context = std::make_shared<Context>();
@@ -244,13 +130,6 @@ void Core::add_device(int index) {
   contexts.add(context);
   primaries_.push_back(std::move(context));
 }
-
-Core& Core::get() {
-  static Core& core = *new Core;
-  return core;
-}
-
-Core* Core::existing() { return forked() ? nullptr : the_core.load(std::memory_order_acquire); }
 
 tl::expected<std::uint64_t, std::string> Core::allocate(int device, std::uint64_t bytes,
                                                         machine::AllocationKind kind) {
@@ -302,8 +181,8 @@ void Core::report_if_host_is_full(std::uint64_t bytes) {
                   bytes, share.limit(), share.left()));
 }
 
-bool Core::ending() { return process_ends.load(std::memory_order_acquire); }
-bool Core::forked() { return process_forked.load(std::memory_order_acquire); }
+bool Core::ending() { return process_ends(); }
+bool Core::forked() { return process_forked(); }
 
 machine::Options Core::options(const Device& device) const {
   const Settings& chosen = settings();
@@ -357,7 +236,8 @@ Result<std::shared_ptr<Stream>> stream_of(const void* handle, bool per_thread) {
   if (value == 2 || (value == 0 && per_thread)) return current_device().per_thread();
   if (value <= 1) {
     const Context* const context = current_context();
-    return context && context->green ? context->green->null_stream : current_device().legacy();
+    return context && context->null_stream ? context->null_stream->shared_from_this()
+                                           : current_device().legacy();
   }
   auto stream = Core::get().streams.find(handle);
   if (!stream) {

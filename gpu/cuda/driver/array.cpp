@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "gpu/cuda/core/calls/arrays.hpp"
 #include "gpu/cuda/core/store.hpp"
 
 namespace inflight::cuda::driver {

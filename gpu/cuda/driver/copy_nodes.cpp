@@ -1,5 +1,5 @@
 // The parameters of graph nodes that copy, in the driver's form and in the one that graphs keep.
-#include "gpu/cuda/core/graph/copy_nodes.hpp"
+#include "gpu/cuda/core/calls/copy_nodes.hpp"
 
 #include <any>
 #include <cstddef>

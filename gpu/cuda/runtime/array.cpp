@@ -1,6 +1,7 @@
 // CUDA arrays.
 #include "gpu/cuda/core/texture/array.hpp"
 
+#include "gpu/cuda/core/calls/arrays.hpp"
 #include "gpu/cuda/core/store.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 

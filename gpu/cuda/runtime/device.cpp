@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "gpu/cuda/core/devices.hpp"
-#include "gpu/cuda/core/links.hpp"
-#include "gpu/cuda/core/notices.hpp"
-#include "gpu/cuda/core/pci.hpp"
+#include "gpu/cuda/core/calls/devices.hpp"
+#include "gpu/cuda/core/calls/links.hpp"
+#include "gpu/cuda/core/calls/notices.hpp"
+#include "gpu/cuda/core/calls/pci.hpp"
 #include "gpu/cuda/core/profiles.hpp"
 #include "gpu/cuda/core/settings.hpp"
 #include "gpu/cuda/core/store.hpp"

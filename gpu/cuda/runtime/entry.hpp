@@ -2,7 +2,6 @@
 #pragma once
 #include "gpu/cuda/core/abi.hpp"
 #include "gpu/cuda/core/core.hpp"
-#include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/memory/transfer.hpp"
 #include "gpu/cuda/core/report/call.hpp"
 #include "gpu/cuda/core/report/guard.hpp"

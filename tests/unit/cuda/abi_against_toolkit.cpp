@@ -4,7 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include "gpu/cuda/core/abi.hpp"
-#include "gpu/cuda/core/graph/value_nodes.hpp"
+#include "gpu/cuda/core/calls/value_nodes.hpp"
 #include "gpu/cuda/core/green/resource.hpp"
 #include "gpu/cuda/core/profiles.hpp"
 #include "gpu/cuda/core/report/status.hpp"

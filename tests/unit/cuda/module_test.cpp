@@ -6,6 +6,7 @@
 #include <future>
 #include <iterator>
 
+#include "gpu/cuda/core/calls/submit.hpp"
 #include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/registry.hpp"
 #include "gpu/cuda/core/stream/launch.hpp"

@@ -9,7 +9,7 @@
 #include <chrono>
 #include <vector>
 
-#include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/base/lifetime.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -42,7 +42,7 @@ void Logs::add(Level level, std::string_view sentence) {
     if (lines_.size() > most_lines) lines_.pop_front();
     ++end_;
   }
-  if (Core::ending()) return;
+  if (process_ends()) return;
   std::lock_guard lock(listening_);
   std::vector<Listener> all;
   for (const auto& [handle, listener] : listeners_) all.push_back(listener);

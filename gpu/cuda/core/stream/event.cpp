@@ -2,6 +2,8 @@
 #include "gpu/cuda/core/stream/event.hpp"
 
 #include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/core/report/observer.hpp"
 
 namespace inflight::cuda {
 
@@ -64,6 +66,18 @@ bool Event::done() const {
 
 void Event::synchronize() const {
   if (auto recording = latest()) recording->wait(device_.cancel);
+}
+
+void wait_for_latest(Stream& stream, const Event& event) {
+  auto recording = event.latest();
+  if (!recording) return;
+  // Listeners are also notified of recordings that are already done.
+  if (!observes(check::Topic::host) && recording->done()) return;
+  const std::atomic<bool>& cancel = stream.device().cancel;
+  const Ticket ticket = recording->elsewhere
+                            ? stream.submit([recording, &cancel] { recording->wait(cancel); })
+                            : stream.mark([] {}, {recording->ticket});
+  observe_edge(check::StreamEdge::Kind::event_wait, stream, ticket.number, address_of(&event));
 }
 
 Result<float> elapsed(const Event& start, const Event& end) {

@@ -63,6 +63,9 @@ class Event {
   std::shared_ptr<Recording> latest_;
 };
 
+// Makes the stream's later work wait for the event's latest recording, if there is one.
+void wait_for_latest(Stream& stream, const Event& event);
+
 // Milliseconds from `start` to `end` (invalid_handle: no timing or never recorded; not_ready).
 Result<float> elapsed(const Event& start, const Event& end);
 

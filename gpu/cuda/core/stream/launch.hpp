@@ -25,11 +25,6 @@ Result<KernelWork> kernel_work(Device& device, const void* function, const machi
                                const machine::Dim3& block, void* const* arguments,
                                void* const* extra, std::size_t dynamic_shared);
 
-// Launches into `stream` with the configuration and its attributes. The stream in the configuration
-// is ignored (invalid_value, not_supported: an attribute).
-Status launch(Stream& stream, const abi::LaunchConfig& config, const void* function,
-              void* const* arguments, void* const* extra);
-
 // Checks a kernel's launch: the machine's rules (gpu/machine/launch/check), and whether the machine
 // can run the kernel (not_supported; the report lists what is missing).
 Status check_launch(const KernelWork& work, Device& device);

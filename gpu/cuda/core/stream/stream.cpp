@@ -7,8 +7,6 @@
 #include <utility>
 
 #include "gpu/cuda/core/core.hpp"
-#include "gpu/cuda/core/graph/capture.hpp"
-#include "gpu/cuda/core/green/green_context.hpp"
 #include "gpu/cuda/core/report/guard.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/settings.hpp"
@@ -154,7 +152,7 @@ Stream::Stream(Device& device, Kind kind, bool non_blocking, int priority)
       queue_(std::make_shared<Queue>(number_)) {}
 
 Stream::~Stream() {
-  leave_capture(*this);
+  if (at_end) at_end(*this);
   if (kind_ == Kind::per_thread) observe_edge(Edge::destroyed, *this, 0);
   close();
 }
@@ -240,7 +238,7 @@ std::vector<Ticket> Stream::implied() const {
     for (const auto& other : device_.streams())
       if (other.get() != this && !other->non_blocking_ && other->green() == green()) add(*other);
   } else if (!non_blocking_) {
-    add(green() ? *green()->null_stream : *device_.legacy());
+    add(green() ? *context->null_stream : *device_.legacy());
   }
   return tickets;
 }

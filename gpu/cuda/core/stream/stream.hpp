@@ -129,6 +129,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   ContextRef context;
   // The capture it takes part in, or null. Guarded by graph_mutex() (graph/graph.hpp).
   std::shared_ptr<Capture> capture;
+  // Called when the stream ends, or null. Set by a capture that the stream joins.
+  void (*at_end)(Stream&) = nullptr;
 
   // True on the thread of any stream: host functions may not call CUDA there.
   static bool on_worker();

@@ -3,10 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
-
-#include "gpu/cuda/core/graph/capture.hpp"
-#include "gpu/cuda/core/graph/graph.hpp"
 #include "gpu/cuda/core/green/green_context.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
@@ -17,7 +13,6 @@
 #include "gpu/cuda/core/stream/device_runtime.hpp"
 #include "gpu/cuda/core/stream/inner_recording.hpp"
 #include "gpu/cuda/core/stream/launch.hpp"
-#include "gpu/cuda/core/stream/operations.hpp"
 #include "gpu/cuda/core/stream/overlap.hpp"
 #include "gpu/cuda/core/watch/watch.hpp"
 #include "gpu/machine/launch/interrupt.hpp"
@@ -48,8 +43,7 @@ struct Check {
     return work.event ? Status::success : Status::invalid_handle;
   }
   Status operator()(const AllocateWork& work) const {
-    return (work.memory ? work.memory->address : work.address) ? Status::success
-                                                               : Status::out_of_memory;
+    return work.address ? Status::success : Status::out_of_memory;
   }
   Status operator()(const LibraryWork& work) const {
     return work.body ? Status::success : Status::invalid_value;
@@ -268,16 +262,6 @@ struct Perform {
   }
 };
 
-// CUDA_LAUNCH_BLOCKING (CUDA guide, "CUDA Environment Variables"): a launch returns when its kernel
-// has ended, and returns the kernel's error.
-bool launches_block() {
-  static const bool block = [] {
-    const char* const text = std::getenv("CUDA_LAUNCH_BLOCKING");
-    return text && std::atoi(text) != 0;
-  }();
-  return block;
-}
-
 }  // namespace
 
 Status check(const Work& work, Device& device) { return std::visit(Check{device}, work); }
@@ -290,26 +274,8 @@ void perform(const Work& work, Stream& stream) {
   std::visit(Perform{stream}, work);
 }
 
-Status submit(Stream& stream, Work work) {
-  if (auto* const kernel = std::get_if<KernelWork>(&work)) kernel->partition = partition_of(stream);
-  if (auto* const copy = std::get_if<Copy>(&work)) note_sides(*copy);
-  if (Status status = check(work, stream.device()); status != Status::success) return status;
-  if (const auto captured = capture_work(stream, work)) return *captured;
-  if (Status status = allowed_now(stream); status != Status::success) return status;
-  if (std::holds_alternative<KernelWork>(work)) stream.device().printed.flush();
-  // A stream of an H200 queues 3,000 host functions without blocking the caller, and 1,024 pieces
-  // of other work.
-  const auto when_full =
-      std::holds_alternative<HostWork>(work) ? Stream::WhenFull::grow : Stream::WhenFull::wait;
-  const auto* kernel = std::get_if<KernelWork>(&work);
-  const auto begins =
-      kernel && kernel->programmatic ? Stream::Begins::early_too : Stream::Begins::in_order;
-  const bool awaited = kernel && launches_block() && !Stream::on_worker();
-  if (kernel)
-    stream.submit(std::make_unique<StreamKernel>(std::move(work), stream), begins);
-  else
-    stream.submit([work = std::move(work), &stream] { perform(work, stream); }, {}, when_full);
-  return awaited ? synchronize(stream) : Status::success;
+std::unique_ptr<KernelTask> stream_kernel(Work work, Stream& stream) {
+  return std::make_unique<StreamKernel>(std::move(work), stream);
 }
 
 }  // namespace inflight::cuda

@@ -82,7 +82,7 @@ Status check(const Work& work, Device& device);
 // Does the work on the calling thread. A fault kills the device's context.
 void perform(const Work& work, Stream& stream);
 
-// Checks the work, then queues it in the stream, or adds it to the graph that the stream captures.
-Status submit(Stream& stream, Work work);
+// A kernel's work as a task of the stream, which may be prepared before it begins.
+std::unique_ptr<KernelTask> stream_kernel(Work work, Stream& stream);
 
 }  // namespace inflight::cuda

@@ -1,5 +1,5 @@
 // Cooperative launches on several devices: checks that the launches match, and orders the streams.
-#include "gpu/cuda/core/stream/several_devices.hpp"
+#include "gpu/cuda/core/calls/several_devices.hpp"
 
 #include <algorithm>
 #include <memory>

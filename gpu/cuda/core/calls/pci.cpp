@@ -1,5 +1,5 @@
 // Parses PCI addresses and finds their devices.
-#include "gpu/cuda/core/pci.hpp"
+#include "gpu/cuda/core/calls/pci.hpp"
 
 #include <cstdio>
 #include <optional>

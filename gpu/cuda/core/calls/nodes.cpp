@@ -1,16 +1,16 @@
 // Conversions between graph nodes' parameters and work.
-#include "gpu/cuda/core/graph/nodes.hpp"
+#include "gpu/cuda/core/calls/nodes.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "gpu/cuda/core/graph/copy_nodes.hpp"
+#include "gpu/cuda/core/calls/copy_nodes.hpp"
+#include "gpu/cuda/core/calls/streams.hpp"
 #include "gpu/cuda/core/graph/graph_kernels.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/store.hpp"
 #include "gpu/cuda/core/stream/launch.hpp"
-#include "gpu/cuda/core/stream/operations.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -76,7 +76,7 @@ Result<Work> work_of(abi::AllocateNode* node, const NodeSite& site) {
   auto memory = GraphMemory::make(*graph, *after, node->pool.location.id, node->bytes);
   memory->requested_type = node->pool.allocation_type;
   node->pointer = pointer_to(memory->address);
-  return Work(AllocateWork{memory});
+  return Work(AllocateWork{memory, memory->address, node->bytes});
 }
 
 // How many nodes a graph has with those inside its nodes, and how deep they nest.

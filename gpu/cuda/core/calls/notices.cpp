@@ -1,5 +1,5 @@
 // The functions that are registered for notifications.
-#include "gpu/cuda/core/notices.hpp"
+#include "gpu/cuda/core/calls/notices.hpp"
 
 #include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/handles.hpp"

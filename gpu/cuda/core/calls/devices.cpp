@@ -1,10 +1,10 @@
 // Settings, synchronization and reset of the current device.
-#include "gpu/cuda/core/devices.hpp"
+#include "gpu/cuda/core/calls/devices.hpp"
 
 #include <algorithm>
 
+#include "gpu/cuda/core/calls/capture_rules.hpp"
 #include "gpu/cuda/core/core.hpp"
-#include "gpu/cuda/core/graph/capture.hpp"
 
 namespace inflight::cuda {
 namespace {

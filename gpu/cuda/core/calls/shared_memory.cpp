@@ -1,5 +1,5 @@
 // Imported memory: a mapping of the other process's file, adopted as an allocation.
-#include "gpu/cuda/core/sharing/memory.hpp"
+#include "gpu/cuda/core/calls/shared_memory.hpp"
 
 #include <sys/mman.h>
 
@@ -7,8 +7,8 @@
 #include <mutex>
 
 #include "gpu/bytes/checked.hpp"
+#include "gpu/cuda/core/calls/capture_rules.hpp"
 #include "gpu/cuda/core/core.hpp"
-#include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
 #include "gpu/cuda/core/report/observer.hpp"

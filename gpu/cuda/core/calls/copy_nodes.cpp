@@ -1,5 +1,5 @@
 // Parameters and work of graph nodes that copy.
-#include "gpu/cuda/core/graph/copy_nodes.hpp"
+#include "gpu/cuda/core/calls/copy_nodes.hpp"
 
 #include <memory>
 #include <mutex>

@@ -1,12 +1,12 @@
 // Allocation and release of device, managed and pinned memory.
-#include "gpu/cuda/core/memory/allocation.hpp"
+#include "gpu/cuda/core/calls/allocation.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "gpu/cuda/core/calls/capture_rules.hpp"
 #include "gpu/cuda/core/core.hpp"
-#include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/graph/graph_memory.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/memory/host_limits.hpp"

@@ -1,11 +1,13 @@
-// Memory pools as programs call them, and allocation in stream order.
+// Pools by their handles, and allocations as work or as nodes.
+#include "gpu/cuda/core/calls/pools.hpp"
+
+#include "gpu/cuda/core/calls/capture_rules.hpp"
+#include "gpu/cuda/core/calls/submit.hpp"
 #include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/graph/graph_memory.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
-#include "gpu/cuda/core/memory/pool.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
-#include "gpu/cuda/core/stream/work.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -86,7 +88,7 @@ Status allocate_ordered(void** place, std::uint64_t bytes, const std::shared_ptr
     if (abi::is_on_host(pool->place.type)) return Status::not_supported;
     const std::lock_guard lock(graph_mutex());
     auto memory = GraphMemory::make(stream, pool->device, bytes);
-    Work node = AllocateWork{memory};
+    Work node = AllocateWork{memory, memory->address, bytes};
     const Status status = check(node, stream.device());
     if (status != Status::success) return status;
     if (const auto captured = capture_work(stream, node)) {

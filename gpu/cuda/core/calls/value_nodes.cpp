@@ -1,5 +1,5 @@
 // Parameters and work of graph nodes that write values and wait for values.
-#include "gpu/cuda/core/graph/value_nodes.hpp"
+#include "gpu/cuda/core/calls/value_nodes.hpp"
 
 #include "gpu/cuda/core/store.hpp"
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "gpu/cuda/core/calls/graphs.hpp"
 #include "gpu/cuda/core/graph/graph.hpp"
-#include "gpu/cuda/core/graph/operations.hpp"
 #include "gpu/cuda/core/memory/transfer.hpp"
 #include "gpu/host/output_file.hpp"
 

@@ -1,9 +1,10 @@
 // Advice and prefetching for managed memory.
-#include "gpu/cuda/core/memory/managed.hpp"
+#include "gpu/cuda/core/calls/managed.hpp"
 
 #include <algorithm>
 #include <map>
 
+#include "gpu/cuda/core/calls/submit.hpp"
 #include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/stream/work.hpp"

@@ -1,5 +1,5 @@
 // Attributes of links and their atomic operations.
-#include "gpu/cuda/core/links.hpp"
+#include "gpu/cuda/core/calls/links.hpp"
 
 #include <algorithm>
 #include <iterator>

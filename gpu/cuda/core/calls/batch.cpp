@@ -1,10 +1,12 @@
 // Batches of copies, prefetches and discards.
-#include "gpu/cuda/core/memory/batch.hpp"
+#include "gpu/cuda/core/calls/batch.hpp"
 
 #include <algorithm>
 #include <vector>
 
-#include "gpu/cuda/core/memory/managed.hpp"
+#include "gpu/cuda/core/calls/copy.hpp"
+#include "gpu/cuda/core/calls/managed.hpp"
+#include "gpu/cuda/core/calls/submit.hpp"
 #include "gpu/cuda/core/memory/transfer.hpp"
 #include "gpu/cuda/core/stream/work.hpp"
 #include "gpu/cuda/core/texture/array.hpp"

@@ -1,7 +1,7 @@
 // Operations on captures, for both APIs.
+#include "gpu/cuda/core/calls/graphs.hpp"
+#include "gpu/cuda/core/calls/nodes.hpp"
 #include "gpu/cuda/core/graph/capture.hpp"
-#include "gpu/cuda/core/graph/nodes.hpp"
-#include "gpu/cuda/core/graph/operations.hpp"
 #include "gpu/cuda/core/store.hpp"
 #include "gpu/host/of_this_thread.hpp"
 

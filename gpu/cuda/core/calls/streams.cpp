@@ -1,9 +1,11 @@
 // Operations on streams and events.
-#include "gpu/cuda/core/stream/operations.hpp"
+#include "gpu/cuda/core/calls/streams.hpp"
 
 #include <algorithm>
 #include <bit>
 
+#include "gpu/cuda/core/calls/capture_rules.hpp"
+#include "gpu/cuda/core/calls/submit.hpp"
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
@@ -163,15 +165,7 @@ Status wait_event(Stream& stream, const std::shared_ptr<Event>& event, unsigned 
   if (capturing(stream) && (flags & external_event)) return submit(stream, WaitWork{event});
   if (const auto captured = capture_wait(stream, *event)) return *captured;
   if (Status status = allowed_now(stream); status != Status::success) return status;
-  auto recording = event->latest();
-  if (!recording) return Status::success;
-  // Listeners are also notified of recordings that are already done.
-  if (!observes(check::Topic::host) && recording->done()) return Status::success;
-  const std::atomic<bool>& cancel = stream.device().cancel;
-  const Ticket ticket = recording->elsewhere
-                            ? stream.submit([recording, &cancel] { recording->wait(cancel); })
-                            : stream.mark([] {}, {recording->ticket});
-  observe_edge(check::StreamEdge::Kind::event_wait, stream, ticket.number, address_of(event.get()));
+  wait_for_latest(stream, *event);
   return Status::success;
 }
 

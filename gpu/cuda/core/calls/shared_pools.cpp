@@ -1,6 +1,6 @@
 // An exported pool is a file whose name says where the pool lies. Its allocations are shared like
 // other memory.
-#include "gpu/cuda/core/sharing/pool.hpp"
+#include "gpu/cuda/core/calls/shared_pools.hpp"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -9,10 +9,10 @@
 #include <cstdio>
 #include <string>
 
+#include "gpu/cuda/core/calls/shared_memory.hpp"
 #include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/sharing/mappings.hpp"
-#include "gpu/cuda/core/sharing/memory.hpp"
 #include "gpu/host/shared_file.hpp"
 
 namespace inflight::cuda {

@@ -1,10 +1,11 @@
 // Operations on graphs, for both APIs.
-#include "gpu/cuda/core/graph/operations.hpp"
+#include "gpu/cuda/core/calls/graphs.hpp"
 
 #include <algorithm>
 
+#include "gpu/cuda/core/calls/capture_rules.hpp"
+#include "gpu/cuda/core/calls/nodes.hpp"
 #include "gpu/cuda/core/graph/capture.hpp"
-#include "gpu/cuda/core/graph/nodes.hpp"
 #include "gpu/cuda/core/memory/transfer.hpp"
 #include "gpu/cuda/core/store.hpp"
 
@@ -313,6 +314,8 @@ Status launch_graph(Stream& stream, const void* handle) {
   auto exec = Core::get().graph_execs.find(handle);
   if (!exec) return Status::invalid_value;
   if (Status status = not_captured(stream); status != Status::success) return status;
+  Call::hold();
+  if (Status status = allowed_now(stream); status != Status::success) return status;
   return exec->launch(stream.shared_from_this());
 }
 
