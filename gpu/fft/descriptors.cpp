@@ -11,11 +11,11 @@
 #include "gpu/cuda/core/calls/copy.hpp"
 #include "gpu/cuda/core/calls/streams.hpp"
 #include "gpu/cuda/core/calls/submit.hpp"
-#include "gpu/cuda/core/context.hpp"
-#include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/memory/transfer.hpp"
-#include "gpu/cuda/core/stream/library_work.hpp"
-#include "gpu/cuda/core/stream/work.hpp"
+#include "gpu/cuda/core/queue/context.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
+#include "gpu/cuda/core/work/library_work.hpp"
+#include "gpu/cuda/core/work/work.hpp"
 #include "gpu/fft/plan.hpp"
 
 namespace inflight::fft {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "gpu/cuda/core/base/store.hpp"
 #include "gpu/cuda/core/calls/arrays.hpp"
-#include "gpu/cuda/core/store.hpp"
 
 namespace inflight::cuda::driver {
 namespace {

@@ -7,8 +7,8 @@
 #include <optional>
 #include <utility>
 
-#include "gpu/cuda/core/memory/addresses.hpp"
-#include "gpu/cuda/core/store.hpp"
+#include "gpu/cuda/core/base/addresses.hpp"
+#include "gpu/cuda/core/base/store.hpp"
 #include "gpu/cuda/driver/copy.hpp"
 
 namespace inflight::cuda::driver {

@@ -2,7 +2,7 @@
 #include "gpu/cuda/core/calls/launch.hpp"
 
 #include "gpu/cuda/core/calls/several_devices.hpp"
-#include "gpu/cuda/core/kernels.hpp"
+#include "gpu/cuda/core/work/kernels.hpp"
 #include "gpu/cuda/driver/entry.hpp"
 
 namespace inflight::cuda::driver {

@@ -1,6 +1,8 @@
 // Differences of CUDA 12's runtime from CUDA 13's: older forms of calls whose names CUDA 13 gave to
 // newer forms, calls that CUDA 13 removed, and structures that it changed. Only in libcudart.so.12,
 // where CUDA 13's forms have the names in exports/runtime12.names.
+#include "gpu/cuda/core/base/profiles.hpp"
+#include "gpu/cuda/core/base/store.hpp"
 #include "gpu/cuda/core/calls/allocation.hpp"
 #include "gpu/cuda/core/calls/batch.hpp"
 #include "gpu/cuda/core/calls/devices.hpp"
@@ -9,8 +11,6 @@
 #include "gpu/cuda/core/calls/nodes.hpp"
 #include "gpu/cuda/core/calls/several_devices.hpp"
 #include "gpu/cuda/core/calls/streams.hpp"
-#include "gpu/cuda/core/profiles.hpp"
-#include "gpu/cuda/core/store.hpp"
 #include "gpu/cuda/runtime/driver_library.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 

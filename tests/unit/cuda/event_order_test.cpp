@@ -14,8 +14,8 @@
 #include "gpu/cuda/core/calls/streams.hpp"
 #include "gpu/cuda/core/calls/submit.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
-#include "gpu/cuda/core/stream/value_operations.hpp"
-#include "gpu/cuda/core/stream/work.hpp"
+#include "gpu/cuda/core/work/value_operations.hpp"
+#include "gpu/cuda/core/work/work.hpp"
 #include "gpu/machine/memory/strong_order.hpp"
 
 namespace inflight::cuda {

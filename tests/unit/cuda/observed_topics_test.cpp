@@ -7,7 +7,7 @@
 #include "gpu/cuda/core/calls/streams.hpp"
 #include "gpu/cuda/core/calls/submit.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
-#include "gpu/cuda/core/stream/work.hpp"
+#include "gpu/cuda/core/work/work.hpp"
 
 namespace inflight::cuda {
 namespace {

@@ -5,17 +5,18 @@
 
 #include <algorithm>
 
+#include "gpu/cuda/core/base/addresses.hpp"
+#include "gpu/cuda/core/base/profiles.hpp"
+#include "gpu/cuda/core/base/settings.hpp"
 #include "gpu/cuda/core/calls/capture_rules.hpp"
-#include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/graph/graph_memory.hpp"
-#include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/core/memory/events.hpp"
 #include "gpu/cuda/core/memory/host_limits.hpp"
 #include "gpu/cuda/core/memory/host_memory.hpp"
+#include "gpu/cuda/core/memory/mappings.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
-#include "gpu/cuda/core/profiles.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
 #include "gpu/cuda/core/report/call.hpp"
-#include "gpu/cuda/core/settings.hpp"
-#include "gpu/cuda/core/sharing/mappings.hpp"
 #include "gpu/machine/memory/ranges.hpp"
 
 namespace inflight::cuda {

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "gpu/cuda/core/abi.hpp"
-#include "gpu/cuda/core/report/status.hpp"
+#include "gpu/cuda/core/base/abi.hpp"
+#include "gpu/cuda/core/base/status.hpp"
 
 namespace inflight::cuda {
 

@@ -7,12 +7,12 @@
 #include <bit>
 
 #include "gpu/bytes/range.hpp"
+#include "gpu/cuda/core/base/addresses.hpp"
+#include "gpu/cuda/core/base/profiles.hpp"
 #include "gpu/cuda/core/calls/capture_rules.hpp"
 #include "gpu/cuda/core/calls/copy.hpp"
-#include "gpu/cuda/core/core.hpp"
-#include "gpu/cuda/core/memory/addresses.hpp"
-#include "gpu/cuda/core/profiles.hpp"
-#include "gpu/cuda/core/sharing/mappings.hpp"
+#include "gpu/cuda/core/memory/mappings.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
 
 namespace inflight::cuda {
 namespace {

@@ -8,8 +8,8 @@
 #include "gpu/cuda/core/calls/managed.hpp"
 #include "gpu/cuda/core/calls/submit.hpp"
 #include "gpu/cuda/core/memory/transfer.hpp"
-#include "gpu/cuda/core/stream/work.hpp"
 #include "gpu/cuda/core/texture/array.hpp"
+#include "gpu/cuda/core/work/work.hpp"
 
 namespace inflight::cuda {
 namespace {

@@ -2,8 +2,8 @@
 #pragma once
 #include <cstddef>
 
-#include "gpu/cuda/core/abi.hpp"
-#include "gpu/cuda/core/stream/stream.hpp"
+#include "gpu/cuda/core/base/abi.hpp"
+#include "gpu/cuda/core/queue/stream.hpp"
 
 namespace inflight::cuda {
 

@@ -1,6 +1,6 @@
 // What a stream capture forbids (CUDA guide, "Prohibited and Unhandled Operations").
 #pragma once
-#include "gpu/cuda/core/report/status.hpp"
+#include "gpu/cuda/core/base/status.hpp"
 
 namespace inflight::cuda {
 

@@ -1,8 +1,8 @@
 // Operations on captures, for both APIs.
+#include "gpu/cuda/core/base/store.hpp"
 #include "gpu/cuda/core/calls/graphs.hpp"
 #include "gpu/cuda/core/calls/nodes.hpp"
 #include "gpu/cuda/core/graph/capture.hpp"
-#include "gpu/cuda/core/store.hpp"
 #include "gpu/host/of_this_thread.hpp"
 
 namespace inflight::cuda {

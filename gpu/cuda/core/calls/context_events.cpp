@@ -3,9 +3,9 @@
 
 #include "gpu/cuda/core/calls/capture_rules.hpp"
 #include "gpu/cuda/core/calls/streams.hpp"
-#include "gpu/cuda/core/core.hpp"
-#include "gpu/cuda/core/report/observer.hpp"
-#include "gpu/cuda/core/stream/awaited.hpp"
+#include "gpu/cuda/core/queue/awaited.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
+#include "gpu/cuda/core/queue/edges.hpp"
 
 namespace inflight::cuda {
 namespace {

@@ -5,10 +5,10 @@
 #include <initializer_list>
 #include <vector>
 
+#include "gpu/cuda/core/base/addresses.hpp"
 #include "gpu/cuda/core/calls/capture_rules.hpp"
 #include "gpu/cuda/core/calls/submit.hpp"
 #include "gpu/cuda/core/graph/capture.hpp"
-#include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/memory/synchronous.hpp"
 
 namespace inflight::cuda {

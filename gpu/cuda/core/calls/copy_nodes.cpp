@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "gpu/cuda/core/store.hpp"
+#include "gpu/cuda/core/base/store.hpp"
 #include "gpu/cuda/core/texture/array.hpp"
 
 namespace inflight::cuda {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "gpu/cuda/core/abi.hpp"
+#include "gpu/cuda/core/base/abi.hpp"
 #include "gpu/cuda/core/graph/graph.hpp"
 
 namespace inflight::cuda {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "gpu/cuda/core/calls/capture_rules.hpp"
-#include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
 
 namespace inflight::cuda {
 namespace {

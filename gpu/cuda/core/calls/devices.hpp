@@ -2,7 +2,7 @@
 #pragma once
 #include <cstddef>
 
-#include "gpu/cuda/core/report/status.hpp"
+#include "gpu/cuda/core/base/status.hpp"
 
 namespace inflight::cuda {
 

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
+#include "gpu/cuda/core/base/store.hpp"
 #include "gpu/cuda/core/calls/capture_rules.hpp"
 #include "gpu/cuda/core/calls/nodes.hpp"
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/memory/transfer.hpp"
-#include "gpu/cuda/core/store.hpp"
 
 namespace inflight::cuda {
 namespace {

@@ -3,15 +3,16 @@
 
 #include <fmt/format.h>
 
+#include "gpu/cuda/core/base/addresses.hpp"
 #include "gpu/cuda/core/calls/streams.hpp"
 #include "gpu/cuda/core/calls/submit.hpp"
 #include "gpu/cuda/core/graph/capture.hpp"
-#include "gpu/cuda/core/graph/graph_kernels.hpp"
-#include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/core/queue/edges.hpp"
+#include "gpu/cuda/core/queue/event.hpp"
+#include "gpu/cuda/core/queue/inner_recording.hpp"
 #include "gpu/cuda/core/report/call.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
-#include "gpu/cuda/core/stream/event.hpp"
-#include "gpu/cuda/core/stream/inner_recording.hpp"
+#include "gpu/cuda/core/work/graph_kernels.hpp"
 
 namespace inflight::cuda {
 namespace {

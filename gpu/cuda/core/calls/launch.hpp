@@ -1,6 +1,6 @@
 // Launches of kernels with the configuration that a program gives.
 #pragma once
-#include "gpu/cuda/core/stream/launch.hpp"
+#include "gpu/cuda/core/work/launch.hpp"
 
 namespace inflight::cuda {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
 
 namespace inflight::cuda {
 namespace {

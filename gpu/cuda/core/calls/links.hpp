@@ -1,6 +1,6 @@
 // Attributes of the links between devices and between a device and the host.
 #pragma once
-#include "gpu/cuda/core/report/status.hpp"
+#include "gpu/cuda/core/base/status.hpp"
 
 namespace inflight::cuda {
 

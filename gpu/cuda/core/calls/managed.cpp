@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <map>
 
+#include "gpu/cuda/core/base/addresses.hpp"
 #include "gpu/cuda/core/calls/submit.hpp"
-#include "gpu/cuda/core/core.hpp"
-#include "gpu/cuda/core/memory/addresses.hpp"
-#include "gpu/cuda/core/stream/work.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
+#include "gpu/cuda/core/work/work.hpp"
 #include "gpu/machine/memory/ranges.hpp"
 
 namespace inflight::cuda {

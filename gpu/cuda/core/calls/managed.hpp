@@ -3,8 +3,8 @@
 #pragma once
 #include <cstddef>
 
-#include "gpu/cuda/core/abi.hpp"
-#include "gpu/cuda/core/report/status.hpp"
+#include "gpu/cuda/core/base/abi.hpp"
+#include "gpu/cuda/core/base/status.hpp"
 
 namespace inflight::cuda {
 

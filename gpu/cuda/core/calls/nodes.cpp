@@ -5,12 +5,12 @@
 
 #include <algorithm>
 
+#include "gpu/cuda/core/base/addresses.hpp"
+#include "gpu/cuda/core/base/store.hpp"
 #include "gpu/cuda/core/calls/copy_nodes.hpp"
 #include "gpu/cuda/core/calls/streams.hpp"
-#include "gpu/cuda/core/graph/graph_kernels.hpp"
-#include "gpu/cuda/core/memory/addresses.hpp"
-#include "gpu/cuda/core/store.hpp"
-#include "gpu/cuda/core/stream/launch.hpp"
+#include "gpu/cuda/core/work/graph_kernels.hpp"
+#include "gpu/cuda/core/work/launch.hpp"
 
 namespace inflight::cuda {
 namespace {

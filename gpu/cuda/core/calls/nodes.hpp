@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "gpu/cuda/core/abi.hpp"
+#include "gpu/cuda/core/base/abi.hpp"
 #include "gpu/cuda/core/graph/graph.hpp"
 
 namespace inflight::cuda {

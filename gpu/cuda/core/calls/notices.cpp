@@ -1,8 +1,8 @@
 // The functions that are registered for notifications.
 #include "gpu/cuda/core/calls/notices.hpp"
 
-#include "gpu/cuda/core/core.hpp"
-#include "gpu/cuda/core/handles.hpp"
+#include "gpu/cuda/core/base/handles.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
 
 namespace inflight::cuda {
 namespace {

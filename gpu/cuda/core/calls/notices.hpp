@@ -1,6 +1,6 @@
 // Asynchronous notifications that a device sends to functions of the program.
 #pragma once
-#include "gpu/cuda/core/report/status.hpp"
+#include "gpu/cuda/core/base/status.hpp"
 
 namespace inflight::cuda {
 

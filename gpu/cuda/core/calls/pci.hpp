@@ -1,6 +1,6 @@
 // Lookup of devices by PCI address.
 #pragma once
-#include "gpu/cuda/core/report/status.hpp"
+#include "gpu/cuda/core/base/status.hpp"
 
 namespace inflight::cuda {
 

@@ -1,12 +1,12 @@
 // Pools by their handles, and allocations as work or as nodes.
 #include "gpu/cuda/core/calls/pools.hpp"
 
+#include "gpu/cuda/core/base/addresses.hpp"
 #include "gpu/cuda/core/calls/capture_rules.hpp"
 #include "gpu/cuda/core/calls/submit.hpp"
-#include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/graph/graph_memory.hpp"
-#include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 
 namespace inflight::cuda {

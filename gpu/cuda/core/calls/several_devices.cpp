@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "gpu/cuda/core/graph/capture.hpp"
-#include "gpu/cuda/core/stream/launch.hpp"
+#include "gpu/cuda/core/work/launch.hpp"
 
 namespace inflight::cuda {
 namespace {

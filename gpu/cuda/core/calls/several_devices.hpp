@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <span>
 
-#include "gpu/cuda/core/abi.hpp"
-#include "gpu/cuda/core/report/status.hpp"
+#include "gpu/cuda/core/base/abi.hpp"
+#include "gpu/cuda/core/base/status.hpp"
 
 namespace inflight::cuda {
 

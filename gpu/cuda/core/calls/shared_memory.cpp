@@ -7,12 +7,12 @@
 #include <mutex>
 
 #include "gpu/bytes/checked.hpp"
+#include "gpu/cuda/core/base/addresses.hpp"
 #include "gpu/cuda/core/calls/capture_rules.hpp"
-#include "gpu/cuda/core/core.hpp"
-#include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/core/memory/events.hpp"
+#include "gpu/cuda/core/memory/mappings.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
-#include "gpu/cuda/core/report/observer.hpp"
-#include "gpu/cuda/core/sharing/mappings.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -65,7 +65,7 @@ Result<SharingHandle> share_allocation(const machine::Allocation& allocation,
                 "more memory or descriptors, its limit for files (ulimit -f) is lower than the "
                 "device's memory, or the program has closed a descriptor that it did not open.");
   }
-  auto handle = sharing_handle(kind, shared->file, Core::get().device(allocation.device));
+  auto handle = sharing_handle(kind, shared->file, Core::get().device(allocation.device).index);
   if (!handle) return handle;
   handle->offset = shared->offset;
   handle->bytes = allocation.size;

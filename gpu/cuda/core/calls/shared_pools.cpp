@@ -9,10 +9,10 @@
 #include <cstdio>
 #include <string>
 
+#include "gpu/cuda/core/base/addresses.hpp"
 #include "gpu/cuda/core/calls/shared_memory.hpp"
-#include "gpu/cuda/core/core.hpp"
-#include "gpu/cuda/core/memory/addresses.hpp"
-#include "gpu/cuda/core/sharing/mappings.hpp"
+#include "gpu/cuda/core/memory/mappings.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
 #include "gpu/host/shared_file.hpp"
 
 namespace inflight::cuda {

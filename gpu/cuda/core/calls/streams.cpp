@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <bit>
 
+#include "gpu/cuda/core/base/addresses.hpp"
 #include "gpu/cuda/core/calls/capture_rules.hpp"
 #include "gpu/cuda/core/calls/submit.hpp"
 #include "gpu/cuda/core/graph/capture.hpp"
-#include "gpu/cuda/core/memory/addresses.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
+#include "gpu/cuda/core/queue/edges.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/watch/watch.hpp"
 
@@ -103,8 +104,8 @@ Status export_event(SharingHandle* to, const void* handle) {
   if (!to) return Status::invalid_value;
   if (!(*event)->shared || (*event)->imported) return Status::invalid_handle;
   if ((*event)->shared->file() < 0) return lost_descriptor();
-  auto made =
-      sharing_handle(SharingHandle::Kind::event, (*event)->shared->file(), (*event)->device());
+  auto made = sharing_handle(SharingHandle::Kind::event, (*event)->shared->file(),
+                             (*event)->device().index);
   if (!made) return made.error().status;
   *to = *made;
   return Status::success;

@@ -2,8 +2,8 @@
 #pragma once
 #include <memory>
 
-#include "gpu/cuda/core/abi.hpp"
-#include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/base/abi.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
 
 namespace inflight::cuda {
 

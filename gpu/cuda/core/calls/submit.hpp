@@ -1,6 +1,6 @@
 // What becomes of a piece of work: a node of a graph, or a task of a stream.
 #pragma once
-#include "gpu/cuda/core/stream/work.hpp"
+#include "gpu/cuda/core/work/work.hpp"
 
 namespace inflight::cuda {
 

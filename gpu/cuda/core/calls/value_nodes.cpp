@@ -1,7 +1,7 @@
 // Parameters and work of graph nodes that write values and wait for values.
 #include "gpu/cuda/core/calls/value_nodes.hpp"
 
-#include "gpu/cuda/core/store.hpp"
+#include "gpu/cuda/core/base/store.hpp"
 
 namespace inflight::cuda {
 

@@ -3,10 +3,10 @@
 #include <atomic>
 
 #include "gpu/cuda/core/graph/graph.hpp"
-#include "gpu/cuda/core/graph/graph_kernels.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
+#include "gpu/cuda/core/queue/inner_recording.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
-#include "gpu/cuda/core/stream/inner_recording.hpp"
+#include "gpu/cuda/core/work/graph_kernels.hpp"
 
 namespace inflight::cuda {
 namespace {

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "gpu/cuda/core/graph/graph_steps.hpp"
+#include "gpu/cuda/core/queue/edges.hpp"
 
 namespace inflight::cuda {
 // One launch of a graph, with the graphs that its kernels launch beside it. Tail launches come

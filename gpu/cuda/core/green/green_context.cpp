@@ -5,9 +5,9 @@
 #include <map>
 #include <tuple>
 
-#include "gpu/cuda/core/core.hpp"
-#include "gpu/cuda/core/retired.hpp"
-#include "gpu/cuda/core/stream/awaited.hpp"
+#include "gpu/cuda/core/base/retired.hpp"
+#include "gpu/cuda/core/queue/awaited.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
 
 namespace inflight::cuda {
 namespace {

@@ -5,8 +5,8 @@
 #include <mutex>
 #include <vector>
 
-#include "gpu/cuda/core/context.hpp"
 #include "gpu/cuda/core/green/resource.hpp"
+#include "gpu/cuda/core/queue/context.hpp"
 
 namespace inflight::cuda {
 

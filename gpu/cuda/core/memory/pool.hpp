@@ -8,8 +8,8 @@
 #include <mutex>
 #include <optional>
 
-#include "gpu/cuda/core/abi.hpp"
-#include "gpu/cuda/core/report/status.hpp"
+#include "gpu/cuda/core/base/abi.hpp"
+#include "gpu/cuda/core/base/status.hpp"
 #include "gpu/machine/memory/memory.hpp"
 
 namespace inflight::cuda {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/core/base/addresses.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
 #include "gpu/cuda/core/memory/reserved.hpp"
 #include "gpu/cuda/core/report/call.hpp"

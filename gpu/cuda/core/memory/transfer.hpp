@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "gpu/bytes/range.hpp"
-#include "gpu/cuda/core/abi.hpp"
-#include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/base/abi.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
 
 namespace inflight::cuda {
 

@@ -1,28 +1,30 @@
 // The composition of all rooms: the process's one core, what a device's synchronisation and reset
 // do in each of them, and the shutdown at exit.
-#include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
 
 #include <pthread.h>
 
 #include <cstdlib>
 #include <string>
 
+#include "gpu/cuda/core/base/guard.hpp"
 #include "gpu/cuda/core/base/lifetime.hpp"
+#include "gpu/cuda/core/base/profiles.hpp"
+#include "gpu/cuda/core/base/visible.hpp"
 #include "gpu/cuda/core/calls/shared_memory.hpp"
 #include "gpu/cuda/core/graph/graph.hpp"
 #include "gpu/cuda/core/graph/graph_memory.hpp"
+#include "gpu/cuda/core/memory/events.hpp"
 #include "gpu/cuda/core/memory/host_limits.hpp"
 #include "gpu/cuda/core/memory/host_memory.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
-#include "gpu/cuda/core/module.hpp"
-#include "gpu/cuda/core/profiles.hpp"
-#include "gpu/cuda/core/registry.hpp"
+#include "gpu/cuda/core/modules/module.hpp"
+#include "gpu/cuda/core/modules/registry.hpp"
+#include "gpu/cuda/core/queue/edges.hpp"
 #include "gpu/cuda/core/report/checking.hpp"
-#include "gpu/cuda/core/report/guard.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/report/refusals.hpp"
 #include "gpu/cuda/core/texture/array.hpp"
-#include "gpu/cuda/core/visible.hpp"
 #include "gpu/cuda/core/watch/calls.hpp"
 #include "gpu/cuda/core/watch/device_memory.hpp"
 #include "gpu/cuda/core/watch/watch.hpp"

@@ -16,9 +16,9 @@
 #include "gpu/check/report/report.hpp"
 #include "gpu/check/report/spool.hpp"
 #include "gpu/cuda/core/base/lifetime.hpp"
+#include "gpu/cuda/core/base/settings.hpp"
+#include "gpu/cuda/core/base/status.hpp"
 #include "gpu/cuda/core/report/python_memory.hpp"
-#include "gpu/cuda/core/report/status.hpp"
-#include "gpu/cuda/core/settings.hpp"
 
 namespace inflight::cuda {
 namespace {

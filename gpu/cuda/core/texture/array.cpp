@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
 
 namespace inflight::cuda {
 

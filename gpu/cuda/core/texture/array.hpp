@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
+#include "gpu/cuda/core/base/status.hpp"
 #include "gpu/cuda/core/memory/transfer.hpp"
-#include "gpu/cuda/core/report/status.hpp"
 #include "gpu/cuda/core/texture/texture_abi.hpp"
 #include "gpu/texture/image.hpp"
 

@@ -1,8 +1,8 @@
 // Copies to and from CUDA arrays.
 #include <algorithm>
 
-#include "gpu/cuda/core/core.hpp"
-#include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/core/base/addresses.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
 #include "gpu/cuda/core/texture/array.hpp"
 
 namespace inflight::cuda {

@@ -7,10 +7,10 @@
 #include <unordered_map>
 
 #include "gpu/bytes/range.hpp"
-#include "gpu/cuda/core/core.hpp"
-#include "gpu/cuda/core/memory/addresses.hpp"
-#include "gpu/cuda/core/profiles.hpp"
-#include "gpu/cuda/core/store.hpp"
+#include "gpu/cuda/core/base/addresses.hpp"
+#include "gpu/cuda/core/base/profiles.hpp"
+#include "gpu/cuda/core/base/store.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
 #include "gpu/cuda/core/texture/array.hpp"
 
 namespace inflight::cuda {
@@ -24,12 +24,12 @@ struct Described {
   abi::TextureDescription description;
   std::optional<abi::ResourceView> view;
 };
-struct Descriptions {
+struct ObjectDescriptions {
   std::mutex mutex;
   std::unordered_map<ObjectHandle, Described> of;
 };
-Descriptions& descriptions() {
-  static auto& all = *new Descriptions;
+ObjectDescriptions& object_descriptions() {
+  static auto& all = *new ObjectDescriptions;
   return all;
 }
 
@@ -178,19 +178,19 @@ Sampler sampler_of(const abi::TextureDescription& d) {
 
 template <class Get>
 Status described(ObjectHandle handle, Get get) {
-  auto& all = descriptions();
+  auto& all = object_descriptions();
   std::lock_guard lock(all.mutex);
   const auto found = all.of.find(handle);
   return found == all.of.end() ? Status::invalid_value : get(found->second);
 }
 
 void keep(ObjectHandle handle, Described what) {
-  auto& all = descriptions();
+  auto& all = object_descriptions();
   std::lock_guard lock(all.mutex);
   all.of[handle] = std::move(what);
 }
 void forget(ObjectHandle handle) {
-  auto& all = descriptions();
+  auto& all = object_descriptions();
   std::lock_guard lock(all.mutex);
   all.of.erase(handle);
 }
