@@ -8,6 +8,7 @@
 #include "gpu/cuda/core/calls/nodes.hpp"
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/memory/transfer.hpp"
+#include "gpu/cuda/core/report/call.hpp"
 
 namespace inflight::cuda {
 namespace {

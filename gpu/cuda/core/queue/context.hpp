@@ -10,7 +10,7 @@ namespace inflight::cuda {
 
 class Device;
 class GreenContext;  // green/green_context.hpp
-class Stream;        // stream/stream.hpp
+class Stream;        // queue/stream.hpp
 
 // A CUcontext, a handle of a device's state. The runtime uses each device's primary context.
 struct Context : std::enable_shared_from_this<Context> {
