@@ -151,7 +151,7 @@ void run_kernel(const KernelWork& work, Stream& stream) {
 // A kernel in a stream.
 class StreamKernel final : public KernelTask {
  public:
-  StreamKernel(Work work, Stream& stream)
+  StreamKernel(Work&& work, Stream& stream)
       : work_(std::move(work)), kernel_(std::get<KernelWork>(work_)), stream_(stream) {}
 
   // Only if nothing has to be done between the end of the previous one and its begin.
@@ -276,7 +276,7 @@ void perform(const Work& work, Stream& stream) {
   std::visit(Perform{stream}, work);
 }
 
-std::unique_ptr<KernelTask> stream_kernel(Work work, Stream& stream) {
+std::unique_ptr<KernelTask> stream_kernel(Work&& work, Stream& stream) {
   return std::make_unique<StreamKernel>(std::move(work), stream);
 }
 

@@ -85,6 +85,6 @@ Status check(const Work& work, Device& device);
 void perform(const Work& work, Stream& stream);
 
 // A kernel's work as a task of the stream, which may be prepared before it begins.
-std::unique_ptr<KernelTask> stream_kernel(Work work, Stream& stream);
+std::unique_ptr<KernelTask> stream_kernel(Work&& work, Stream& stream);
 
 }  // namespace inflight::cuda
