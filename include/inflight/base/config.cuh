@@ -1,7 +1,7 @@
 // Common to every header with device code: the declaration of its functions, and the target
 // architecture.
 #pragma once
-#include <inflight/impl/host_device.cuh>
+#include <inflight/base/host_device.cuh>
 
 #if !defined(__CUDACC__)
 #  error \

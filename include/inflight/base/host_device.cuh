@@ -1,6 +1,6 @@
 // Common to all headers, also those that a host-only C++ compiler compiles.
 #pragma once
-#include <inflight/impl/standard.cuh>
+#include <inflight/base/standard.cuh>
 
 #if __cplusplus < 201703L
 #  error "Inflight's headers need C++17: compile with -std=c++17 or later."
