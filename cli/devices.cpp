@@ -8,9 +8,9 @@
 
 #include "cli/commands.hpp"
 #include "cli/terminal.hpp"
-#include "gpu/cuda/core/ctest.hpp"
-#include "gpu/cuda/core/profiles.hpp"
-#include "gpu/cuda/core/settings.hpp"
+#include "gpu/cuda/core/base/ctest.hpp"
+#include "gpu/cuda/core/base/profiles.hpp"
+#include "gpu/cuda/core/base/settings.hpp"
 #include "gpu/host/cores.hpp"
 
 namespace inflight::cli {

@@ -9,8 +9,8 @@
 #include "cli/paths.hpp"
 #include "cli/python.hpp"
 #include "cli/terminal.hpp"
-#include "gpu/cuda/core/profiles.hpp"
-#include "gpu/cuda/core/settings.hpp"
+#include "gpu/cuda/core/base/profiles.hpp"
+#include "gpu/cuda/core/base/settings.hpp"
 
 namespace inflight::cli {
 namespace {

@@ -18,7 +18,7 @@
 #include "cli/program_file.hpp"
 #include "cli/python.hpp"
 #include "cli/terminal.hpp"
-#include "gpu/cuda/core/profiles.hpp"
+#include "gpu/cuda/core/base/profiles.hpp"
 
 namespace inflight::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "gpu/cuda/core/settings.hpp"
+#include "gpu/cuda/core/base/settings.hpp"
 
 namespace CLI {
 class App;

@@ -16,7 +16,7 @@
 #include "cli/terminal.hpp"
 #include "gpu/check/names.hpp"
 #include "gpu/check/printable.hpp"
-#include "gpu/cuda/core/profiles.hpp"
+#include "gpu/cuda/core/base/profiles.hpp"
 #include "gpu/machine/launch/launch.hpp"
 #include "gpu/machine/launch/occupancy.hpp"
 #include "gpu/machine/link/program.hpp"

@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
-#include "gpu/cuda/core/core.hpp"
-#include "gpu/cuda/core/report/guard.hpp"
-#include "gpu/cuda/core/stream/operations.hpp"
-#include "gpu/cuda/core/stream/work.hpp"
+#include "gpu/cuda/core/base/guard.hpp"
+#include "gpu/cuda/core/calls/streams.hpp"
+#include "gpu/cuda/core/calls/submit.hpp"
+#include "gpu/cuda/core/graph/capture.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
+#include "gpu/cuda/core/work/work.hpp"
 
 namespace inflight::blas {
 namespace {

@@ -10,8 +10,7 @@
 #include "gpu/blas/abi.hpp"
 #include "gpu/blas/handle.hpp"
 #include "gpu/blas/numbers.hpp"
-#include "gpu/cuda/core/graph/capture.hpp"
-#include "gpu/cuda/core/stream/library_work.hpp"
+#include "gpu/cuda/core/work/library_work.hpp"
 
 #define INFLIGHT_CUBLAS extern "C" __attribute__((visibility("default")))
 

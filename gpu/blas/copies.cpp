@@ -2,8 +2,9 @@
 // twice (abi.hpp).
 #include "gpu/blas/call.hpp"
 #include "gpu/blas/letters.hpp"
-#include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/calls/copy.hpp"
 #include "gpu/cuda/core/memory/transfer.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
 
 namespace inflight::blas {
 namespace {

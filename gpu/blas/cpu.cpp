@@ -10,8 +10,8 @@
 #include <string>
 #include <system_error>
 
-#include "gpu/cuda/core/report/status.hpp"
-#include "gpu/cuda/core/settings.hpp"
+#include "gpu/cuda/core/base/settings.hpp"
+#include "gpu/cuda/core/base/status.hpp"
 
 namespace inflight::blas::cpu {
 namespace {

@@ -2,9 +2,10 @@
 #include "gpu/blas/handle.hpp"
 
 #include "gpu/blas/call.hpp"
-#include "gpu/cuda/core/context.hpp"
-#include "gpu/cuda/core/core.hpp"
-#include "gpu/cuda/core/handles.hpp"
+#include "gpu/cuda/core/base/handles.hpp"
+#include "gpu/cuda/core/graph/capture.hpp"
+#include "gpu/cuda/core/queue/context.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
 
 namespace inflight::blas {
 namespace {

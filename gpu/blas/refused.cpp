@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "gpu/blas/call.hpp"
-#include "gpu/cuda/core/report/status.hpp"
+#include "gpu/cuda/core/base/status.hpp"
 
 namespace inflight::blas {
 namespace {

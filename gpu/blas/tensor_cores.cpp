@@ -1,7 +1,7 @@
 // Products computed by the software GPU's tensor cores.
 #include "gpu/blas/product.hpp"
-#include "gpu/cuda/core/profiles.hpp"
-#include "gpu/cuda/core/settings.hpp"
+#include "gpu/cuda/core/base/profiles.hpp"
+#include "gpu/cuda/core/base/settings.hpp"
 #include "gpu/tensor/whole.hpp"
 
 namespace inflight::blas {

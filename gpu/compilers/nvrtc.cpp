@@ -11,7 +11,7 @@
 #include "gpu/compilers/architecture.hpp"
 #include "gpu/compilers/original.hpp"
 #include "gpu/compilers/register_limit.hpp"
-#include "gpu/cuda/core/report/guard.hpp"
+#include "gpu/cuda/core/base/guard.hpp"
 #include "gpu/cuda/image/linked.hpp"
 
 #define INFLIGHT_EXPORT extern "C" [[gnu::visibility("default")]]

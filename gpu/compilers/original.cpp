@@ -13,7 +13,7 @@
 #include <sstream>
 #include <unordered_set>
 
-#include "gpu/cuda/core/report/status.hpp"
+#include "gpu/cuda/core/base/status.hpp"
 #include "gpu/loader/stand_ins.hpp"
 
 extern "C" {
@@ -197,10 +197,10 @@ bool Original::found() {
 void* Original::find(const char* name) {
   if (!found()) {
     cuda::report_once(soname_,
-                   fmt::format("{} needs NVIDIA's own {}, which is in none of the {} folders of "
-                               "this program's library search path: pip install {}, or put "
-                               "its folder into LD_LIBRARY_PATH",
-                               name, soname_, searched_, wheel_));
+                      fmt::format("{} needs NVIDIA's own {}, which is in none of the {} folders of "
+                                  "this program's library search path: pip install {}, or put "
+                                  "its folder into LD_LIBRARY_PATH",
+                                  name, soname_, searched_, wheel_));
     return nullptr;
   }
   void* function = dlsym(handle_, name);

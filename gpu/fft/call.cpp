@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "gpu/cuda/core/report/guard.hpp"
+#include "gpu/cuda/core/base/guard.hpp"
 
 namespace inflight::fft {
 

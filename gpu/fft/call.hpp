@@ -2,7 +2,7 @@
 #pragma once
 #include <string_view>
 
-#include "gpu/cuda/core/report/status.hpp"
+#include "gpu/cuda/core/base/status.hpp"
 #include "gpu/fft/abi.hpp"
 
 #define INFLIGHT_CUFFT extern "C" __attribute__((visibility("default")))

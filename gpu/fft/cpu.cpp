@@ -11,8 +11,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "gpu/cuda/core/report/status.hpp"
-#include "gpu/cuda/core/settings.hpp"
+#include "gpu/cuda/core/base/settings.hpp"
+#include "gpu/cuda/core/base/status.hpp"
 
 namespace inflight::fft::cpu {
 namespace {

@@ -7,13 +7,15 @@
 #include <set>
 #include <vector>
 
-#include "gpu/cuda/core/context.hpp"
-#include "gpu/cuda/core/core.hpp"
-#include "gpu/cuda/core/memory/allocation.hpp"
+#include "gpu/cuda/core/calls/allocation.hpp"
+#include "gpu/cuda/core/calls/copy.hpp"
+#include "gpu/cuda/core/calls/streams.hpp"
+#include "gpu/cuda/core/calls/submit.hpp"
 #include "gpu/cuda/core/memory/transfer.hpp"
-#include "gpu/cuda/core/stream/library_work.hpp"
-#include "gpu/cuda/core/stream/operations.hpp"
-#include "gpu/cuda/core/stream/work.hpp"
+#include "gpu/cuda/core/queue/context.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
+#include "gpu/cuda/core/work/library_work.hpp"
+#include "gpu/cuda/core/work/work.hpp"
 #include "gpu/fft/plan.hpp"
 
 namespace inflight::fft {

@@ -1,7 +1,8 @@
 // The calls that run a plan's transforms in its stream.
-#include "gpu/cuda/core/core.hpp"
-#include "gpu/cuda/core/stream/library_work.hpp"
-#include "gpu/cuda/core/stream/work.hpp"
+#include "gpu/cuda/core/calls/submit.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
+#include "gpu/cuda/core/work/library_work.hpp"
+#include "gpu/cuda/core/work/work.hpp"
 #include "gpu/fft/plan.hpp"
 
 namespace inflight::fft {

@@ -4,9 +4,9 @@
 #include <map>
 #include <mutex>
 
-#include "gpu/cuda/core/context.hpp"
-#include "gpu/cuda/core/core.hpp"
 #include "gpu/cuda/core/graph/capture.hpp"
+#include "gpu/cuda/core/queue/context.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
 
 namespace inflight::fft {
 namespace {

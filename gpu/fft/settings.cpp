@@ -1,5 +1,5 @@
 // The calls that set and get a plan's settings.
-#include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
 #include "gpu/fft/plan.hpp"
 
 using namespace inflight::fft;

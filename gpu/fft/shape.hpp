@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "gpu/cuda/core/stream/library_work.hpp"
+#include "gpu/cuda/core/work/library_work.hpp"
 #include "gpu/fft/abi.hpp"
 
 namespace inflight::fft {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string>
 
-#include "gpu/cuda/core/profiles.hpp"
+#include "gpu/cuda/core/base/profiles.hpp"
 #include "gpu/management/library.hpp"
 
 namespace inflight::management {

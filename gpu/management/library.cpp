@@ -5,9 +5,9 @@
 #include <atomic>
 #include <cstring>
 
-#include "gpu/cuda/core/core.hpp"
-#include "gpu/cuda/core/profiles.hpp"
-#include "gpu/cuda/core/settings.hpp"
+#include "gpu/cuda/core/base/profiles.hpp"
+#include "gpu/cuda/core/base/settings.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
 
 namespace inflight::management {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "gpu/cuda/core/report/guard.hpp"
+#include "gpu/cuda/core/base/guard.hpp"
 #include "gpu/management/abi.hpp"
 
 namespace inflight::cuda {

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "gpu/cuda/core/profiles.hpp"
+#include "gpu/cuda/core/base/profiles.hpp"
 
 namespace inflight::management {
 namespace {

@@ -1,6 +1,6 @@
 // The PCI Express link to the host, as the machines that the profiles describe have it: 16 lanes,
 // of the generation of the GPU's architecture (5 on an H100).
-#include "gpu/cuda/core/profiles.hpp"
+#include "gpu/cuda/core/base/profiles.hpp"
 #include "gpu/management/library.hpp"
 
 using namespace inflight::management;

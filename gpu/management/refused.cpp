@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "gpu/cuda/core/report/status.hpp"
+#include "gpu/cuda/core/base/status.hpp"
 #include "gpu/management/library.hpp"
 
 namespace inflight::management {

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string>
 
-#include "gpu/cuda/core/settings.hpp"
+#include "gpu/cuda/core/base/settings.hpp"
 #include "gpu/management/library.hpp"
 
 namespace inflight::management {

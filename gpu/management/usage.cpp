@@ -7,8 +7,8 @@
 #include <cstring>
 #include <mutex>
 
-#include "gpu/cuda/core/core.hpp"
-#include "gpu/cuda/core/memory/allocation.hpp"
+#include "gpu/cuda/core/calls/allocation.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
 #include "gpu/management/library.hpp"
 
 namespace inflight::management {

@@ -1,6 +1,6 @@
 // The types whose values may be moved as bytes by groups, tiles and copies.
 #pragma once
-#include <inflight/impl/host_device.cuh>
+#include <inflight/base/host_device.cuh>
 
 struct __half;
 struct __half2;

@@ -4,7 +4,7 @@
 //   const std::uint64_t once = inflight::cache_policy<inflight::l2_priority::first>();
 //   inflight::cp_async_policy<16>(shared, global, once);
 #pragma once
-#include <inflight/impl/config.cuh>
+#include <inflight/base/config.cuh>
 
 namespace inflight {
 

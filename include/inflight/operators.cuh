@@ -5,7 +5,7 @@
 // operator<. Write the type, as in `plus<int>()`: for types that the hardware can reduce, `reduce`
 // then uses it. Without a type, `plus<>()` takes the types of its arguments, which may differ.
 #pragma once
-#include <inflight/impl/config.cuh>
+#include <inflight/base/config.cuh>
 
 namespace inflight {
 

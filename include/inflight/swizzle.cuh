@@ -9,8 +9,8 @@
 //   __shared__ tile box;
 //   ... copy_async(box, map, {x, y}, barrier) ... box(row, column) ...
 #pragma once
+#include <inflight/base/host_device.cuh>
 #include <inflight/bytes.cuh>
-#include <inflight/impl/host_device.cuh>
 
 namespace inflight {
 

@@ -9,7 +9,7 @@
 // function is looked up at run time, so programs do not link libcuda. Copies are in
 // tensor_copy.cuh, and instructions to change maps in kernels are in ptx/tensor_map.cuh. sm_90.
 #pragma once
-#include <inflight/impl/host_device.cuh>
+#include <inflight/base/host_device.cuh>
 #include <inflight/impl/tensor_types.cuh>
 #include <inflight/swizzle.cuh>
 #if !defined(__CUDACC_RTC__)

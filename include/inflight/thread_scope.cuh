@@ -1,6 +1,6 @@
 // The set of threads that may share an object: PTX ISA, "Memory Consistency Model: Scope".
 #pragma once
-#include <inflight/impl/config.cuh>
+#include <inflight/base/config.cuh>
 
 namespace inflight {
 

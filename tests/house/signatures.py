@@ -26,10 +26,10 @@ class Library:
         self.flags, self.second, self.defines, self.absent, self.renamed = flags, second, defines, absent, renamed
 
 
-RUNTIME = dict(headers=["cuda_runtime_api.h"], optional=["cuda_profiler_api.h"], second="-DINFLIGHT_PER_THREAD", own=["cuda/core/abi.hpp", "cuda/core/sharing/handle.hpp"])
+RUNTIME = dict(headers=["cuda_runtime_api.h"], optional=["cuda_profiler_api.h"], second="-DINFLIGHT_PER_THREAD", own=["cuda/core/base/abi.hpp", "cuda/core/sharing/handle.hpp"])
 COMPILED_CODE = "__cuda[A-Z].*"  # what nvcc's code calls; declared by no header that a program includes
 LIBRARIES = {
-    "driver": Library(["cuda/driver/*.cpp"], ["cuda.h"], optional=["cudaProfiler.h"], own=["cuda/core/abi.hpp", "cuda/core/sharing/handle.hpp"],
+    "driver": Library(["cuda/driver/*.cpp"], ["cuda.h"], optional=["cudaProfiler.h"], own=["cuda/core/base/abi.hpp", "cuda/core/sharing/handle.hpp"],
                       defines=["__CUDA_API_VERSION_INTERNAL"], absent="cuProfiler.*|cuGraphNodeGetParams"),  # new in 13.2
     "runtime": Library(["cuda/runtime/*.cpp"], without=["cuda12.cpp"], absent=f"{COMPILED_CODE}|cudaGetDeviceProperties_v2|cudaEventElapsedTime_v2|cudaProfiler.*", **RUNTIME),
     # Calls that CUDA 12 has not, or has only from 12.8 on, are in the library too.

@@ -7,7 +7,7 @@
 
 #include "gpu/blas/call.hpp"
 #include "gpu/blas/status_names.hpp"
-#include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
 
 namespace inflight::blas {
 namespace {

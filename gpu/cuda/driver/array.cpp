@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-#include "gpu/cuda/core/store.hpp"
+#include "gpu/cuda/core/base/store.hpp"
+#include "gpu/cuda/core/calls/arrays.hpp"
 
 namespace inflight::cuda::driver {
 namespace {

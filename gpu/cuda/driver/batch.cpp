@@ -1,5 +1,5 @@
 // Driver API: batches of copies, prefetches and discards.
-#include "gpu/cuda/core/memory/batch.hpp"
+#include "gpu/cuda/core/calls/batch.hpp"
 
 #include "gpu/cuda/driver/entry.hpp"
 

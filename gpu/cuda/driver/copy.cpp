@@ -1,6 +1,7 @@
 // Driver API: copies and fills.
 #include "gpu/cuda/driver/copy.hpp"
 
+#include "gpu/cuda/core/calls/copy.hpp"
 #include "gpu/cuda/core/texture/array.hpp"
 
 namespace inflight::cuda::driver {

@@ -1,5 +1,5 @@
 // The parameters of graph nodes that copy, in the driver's form and in the one that graphs keep.
-#include "gpu/cuda/core/graph/copy_nodes.hpp"
+#include "gpu/cuda/core/calls/copy_nodes.hpp"
 
 #include <any>
 #include <cstddef>
@@ -7,8 +7,8 @@
 #include <optional>
 #include <utility>
 
-#include "gpu/cuda/core/memory/addresses.hpp"
-#include "gpu/cuda/core/store.hpp"
+#include "gpu/cuda/core/base/addresses.hpp"
+#include "gpu/cuda/core/base/store.hpp"
 #include "gpu/cuda/driver/copy.hpp"
 
 namespace inflight::cuda::driver {

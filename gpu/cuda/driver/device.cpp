@@ -2,10 +2,10 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "gpu/cuda/core/links.hpp"
-#include "gpu/cuda/core/notices.hpp"
-#include "gpu/cuda/core/pci.hpp"
-#include "gpu/cuda/core/profiles.hpp"
+#include "gpu/cuda/core/base/profiles.hpp"
+#include "gpu/cuda/core/calls/links.hpp"
+#include "gpu/cuda/core/calls/notices.hpp"
+#include "gpu/cuda/core/calls/pci.hpp"
 #include "gpu/cuda/driver/entry.hpp"
 
 namespace inflight::cuda::driver {

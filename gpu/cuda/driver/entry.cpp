@@ -1,8 +1,8 @@
 // The checks before a driver call, and its result. Also cuInit, versions and errors.
 #include "gpu/cuda/driver/entry.hpp"
 
+#include "gpu/cuda/core/base/settings.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
-#include "gpu/cuda/core/settings.hpp"
 
 namespace inflight::cuda::driver {
 namespace {

@@ -5,9 +5,10 @@
 #include <memory>
 #include <utility>
 
-#include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/base/store.hpp"
+#include "gpu/cuda/core/calls/called.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
 #include "gpu/cuda/core/report/call.hpp"
-#include "gpu/cuda/core/store.hpp"
 
 namespace inflight::cuda::driver {
 

@@ -1,7 +1,7 @@
 // Driver API: events.
 #include <cstring>
 
-#include "gpu/cuda/core/stream/operations.hpp"
+#include "gpu/cuda/core/calls/streams.hpp"
 #include "gpu/cuda/driver/entry.hpp"
 
 namespace inflight::cuda::driver {

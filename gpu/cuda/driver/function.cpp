@@ -1,8 +1,8 @@
 // Driver API: functions, kernels, their attributes, and occupancy.
 #include <algorithm>
 
-#include "gpu/cuda/core/kernels.hpp"
-#include "gpu/cuda/core/profiles.hpp"
+#include "gpu/cuda/core/base/profiles.hpp"
+#include "gpu/cuda/core/work/kernels.hpp"
 #include "gpu/cuda/driver/entry.hpp"
 
 namespace inflight::cuda::driver {

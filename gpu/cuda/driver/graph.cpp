@@ -1,7 +1,8 @@
 // Driver API: graphs, instantiated graphs and stream capture.
+#include "gpu/cuda/core/calls/graphs.hpp"
+#include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/graph/conditional.hpp"
 #include "gpu/cuda/core/graph/graph_memory.hpp"
-#include "gpu/cuda/core/graph/operations.hpp"
 #include "gpu/cuda/driver/forward.hpp"
 
 namespace inflight::cuda::driver {

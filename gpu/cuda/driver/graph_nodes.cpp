@@ -1,6 +1,6 @@
 // Driver API: the nodes of graphs.
-#include "gpu/cuda/core/graph/nodes.hpp"
-#include "gpu/cuda/core/graph/value_nodes.hpp"
+#include "gpu/cuda/core/calls/nodes.hpp"
+#include "gpu/cuda/core/calls/value_nodes.hpp"
 #include "gpu/cuda/driver/copy.hpp"
 #include "gpu/cuda/driver/forward.hpp"
 

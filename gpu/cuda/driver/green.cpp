@@ -1,4 +1,5 @@
 // Driver API: green contexts, their resources, and events of whole contexts.
+#include "gpu/cuda/core/calls/context_events.hpp"
 #include "gpu/cuda/core/green/green_context.hpp"
 #include "gpu/cuda/driver/entry.hpp"
 

@@ -1,8 +1,8 @@
 // Driver API: launches.
-#include "gpu/cuda/core/stream/launch.hpp"
+#include "gpu/cuda/core/calls/launch.hpp"
 
-#include "gpu/cuda/core/kernels.hpp"
-#include "gpu/cuda/core/stream/several_devices.hpp"
+#include "gpu/cuda/core/calls/several_devices.hpp"
+#include "gpu/cuda/core/work/kernels.hpp"
 #include "gpu/cuda/driver/entry.hpp"
 
 namespace inflight::cuda::driver {

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 
-#include "gpu/cuda/core/profiles.hpp"
+#include "gpu/cuda/core/base/profiles.hpp"
 #include "gpu/cuda/driver/module.hpp"
 #include "gpu/cuda/driver/options.hpp"
 #include "gpu/cuda/image/archive.hpp"

@@ -1,5 +1,5 @@
 // Driver API: the error log.
-#include "gpu/cuda/core/report/log_dump.hpp"
+#include "gpu/cuda/core/base/log_dump.hpp"
 #include "gpu/cuda/driver/entry.hpp"
 
 namespace inflight::cuda::driver {

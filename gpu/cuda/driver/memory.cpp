@@ -1,8 +1,7 @@
 // Driver API: allocation, pinned and managed memory.
-#include "gpu/cuda/core/sharing/memory.hpp"
-
-#include "gpu/cuda/core/memory/allocation.hpp"
-#include "gpu/cuda/core/memory/managed.hpp"
+#include "gpu/cuda/core/calls/allocation.hpp"
+#include "gpu/cuda/core/calls/managed.hpp"
+#include "gpu/cuda/core/calls/shared_memory.hpp"
 #include "gpu/cuda/driver/entry.hpp"
 #include "gpu/cuda/driver/owners.hpp"
 #include "gpu/cuda/driver/vmm.hpp"

@@ -1,6 +1,7 @@
 // Driver API: values that streams write to memory and wait for.
+#include "gpu/cuda/core/calls/submit.hpp"
 #include "gpu/cuda/core/graph/capture.hpp"
-#include "gpu/cuda/core/stream/value_operations.hpp"
+#include "gpu/cuda/core/work/value_operations.hpp"
 #include "gpu/cuda/driver/entry.hpp"
 
 namespace inflight::cuda::driver {

@@ -2,8 +2,8 @@
 #pragma once
 #include <memory>
 
-#include "gpu/cuda/core/handles.hpp"
-#include "gpu/cuda/core/module.hpp"
+#include "gpu/cuda/core/base/handles.hpp"
+#include "gpu/cuda/core/modules/module.hpp"
 #include "gpu/cuda/driver/entry.hpp"
 
 namespace inflight::cuda::driver {

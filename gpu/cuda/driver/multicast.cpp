@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/core/base/addresses.hpp"
 #include "gpu/cuda/core/sharing/before_launch.hpp"
 #include "gpu/cuda/driver/shared_multicast.hpp"
 #include "gpu/cuda/driver/vmm.hpp"
@@ -124,7 +124,7 @@ Status bind_memory(Multicast& object, std::size_t offset, const std::shared_ptr<
   const Device& device = Core::get().device(physical->properties.location.id);
   const int file = physical->file();
   if (file < 0) return lost_descriptor();
-  auto memory = sharing_handle(SharingHandle::Kind::physical, file, device);
+  auto memory = sharing_handle(SharingHandle::Kind::physical, file, device.index);
   if (!memory) return report(memory);
   memory->offset = from, memory->bytes = bytes;
   const Status status = object.shared->bind(device.index, offset, *memory);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "gpu/bytes/range.hpp"
-#include "gpu/cuda/core/stream/launch.hpp"
+#include "gpu/cuda/core/calls/launch.hpp"
 #include "gpu/cuda/driver/entry.hpp"
 
 namespace inflight::cuda::driver {

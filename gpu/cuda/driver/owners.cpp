@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "gpu/cuda/core/memory/addresses.hpp"
-#include "gpu/cuda/core/memory/allocation.hpp"
+#include "gpu/cuda/core/base/addresses.hpp"
+#include "gpu/cuda/core/calls/allocation.hpp"
 
 namespace inflight::cuda::driver {
 namespace {

@@ -1,6 +1,6 @@
 // The contexts in which memory was allocated.
 #pragma once
-#include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
 
 namespace inflight::cuda::driver {
 

@@ -1,9 +1,9 @@
 // Driver API: attributes of pointers.
 #include <cstring>
 
+#include "gpu/cuda/core/calls/shared_memory.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
 #include "gpu/cuda/core/memory/synchronous.hpp"
-#include "gpu/cuda/core/sharing/memory.hpp"
 #include "gpu/cuda/driver/owners.hpp"
 #include "gpu/cuda/driver/vmm.hpp"
 

@@ -1,7 +1,8 @@
 // Driver API: memory pools, and allocation from them in stream order.
 #include "gpu/cuda/core/memory/pool.hpp"
 
-#include "gpu/cuda/core/sharing/pool.hpp"
+#include "gpu/cuda/core/calls/pools.hpp"
+#include "gpu/cuda/core/calls/shared_pools.hpp"
 #include "gpu/cuda/driver/entry.hpp"
 
 namespace inflight::cuda::driver {

@@ -14,10 +14,9 @@
 #include <utility>
 
 #include "gpu/bytes/range.hpp"
-#include "gpu/cuda/core/sharing/mappings.hpp"
+#include "gpu/cuda/core/memory/mappings.hpp"
 #include "gpu/cuda/driver/vmm.hpp"
 #include "gpu/host/shared_file.hpp"
-
 
 namespace inflight::cuda::driver {
 namespace {

@@ -1,7 +1,8 @@
 // Driver API: streams and host functions.
-#include "gpu/cuda/core/memory/managed.hpp"
-#include "gpu/cuda/core/stream/operations.hpp"
-#include "gpu/cuda/core/stream/work.hpp"
+#include "gpu/cuda/core/calls/managed.hpp"
+#include "gpu/cuda/core/calls/streams.hpp"
+#include "gpu/cuda/core/calls/submit.hpp"
+#include "gpu/cuda/core/work/work.hpp"
 #include "gpu/cuda/driver/entry.hpp"
 
 namespace inflight::cuda::driver {

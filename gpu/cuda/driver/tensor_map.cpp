@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "gpu/async/tensor_map_rules.hpp"
-#include "gpu/cuda/core/profiles.hpp"
+#include "gpu/cuda/core/base/profiles.hpp"
 #include "gpu/cuda/driver/entry.hpp"
 
 namespace inflight::cuda::driver {

@@ -1,7 +1,7 @@
 // Driver API: texture and surface objects. Texture references are not supported.
 #include <algorithm>
 
-#include "gpu/cuda/core/store.hpp"
+#include "gpu/cuda/core/base/store.hpp"
 #include "gpu/cuda/core/texture/objects.hpp"
 #include "gpu/cuda/driver/array.hpp"
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "gpu/bytes/range.hpp"
-#include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/core/base/addresses.hpp"
+#include "gpu/cuda/core/memory/mappings.hpp"
 #include "gpu/cuda/core/memory/reserved.hpp"
-#include "gpu/cuda/core/sharing/mappings.hpp"
 #include "gpu/cuda/driver/shareable.hpp"
 
 namespace inflight::cuda::driver {

@@ -5,8 +5,8 @@
 #include <mutex>
 #include <optional>
 
-#include "gpu/cuda/core/abi.hpp"
-#include "gpu/cuda/core/handles.hpp"
+#include "gpu/cuda/core/base/abi.hpp"
+#include "gpu/cuda/core/base/handles.hpp"
 #include "gpu/cuda/core/sharing/handle.hpp"
 #include "gpu/cuda/driver/entry.hpp"
 #include "gpu/machine/memory/multicast.hpp"

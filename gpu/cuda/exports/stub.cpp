@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "gpu/cuda/core/report/guard.hpp"
+#include "gpu/cuda/core/base/guard.hpp"
 
 namespace inflight::cuda {
 namespace {

@@ -1,7 +1,8 @@
 // CUDA arrays.
 #include "gpu/cuda/core/texture/array.hpp"
 
-#include "gpu/cuda/core/store.hpp"
+#include "gpu/cuda/core/base/store.hpp"
+#include "gpu/cuda/core/calls/arrays.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 
 using namespace inflight::cuda;

@@ -1,4 +1,6 @@
 // Copies to and from CUDA arrays. Compiled twice: see entry.hpp.
+#include "gpu/cuda/core/calls/arrays.hpp"
+#include "gpu/cuda/core/calls/copy.hpp"
 #include "gpu/cuda/core/texture/array.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 

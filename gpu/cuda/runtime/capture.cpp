@@ -1,5 +1,7 @@
 // Stream capture and graph launches. Compiled twice: see entry.hpp.
-#include "gpu/cuda/core/graph/operations.hpp"
+#include "gpu/cuda/core/graph/capture.hpp"
+
+#include "gpu/cuda/core/calls/graphs.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 
 using namespace inflight::cuda;

@@ -1,7 +1,10 @@
 // Copies and fills. Compiled twice: see entry.hpp.
-#include "gpu/cuda/core/kernels.hpp"
-#include "gpu/cuda/core/memory/addresses.hpp"
-#include "gpu/cuda/core/memory/batch.hpp"
+#include "gpu/cuda/core/calls/copy.hpp"
+
+#include "gpu/cuda/core/base/addresses.hpp"
+#include "gpu/cuda/core/calls/batch.hpp"
+#include "gpu/cuda/core/texture/array.hpp"
+#include "gpu/cuda/core/work/kernels.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 
 using namespace inflight::cuda;

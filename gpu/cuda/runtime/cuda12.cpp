@@ -1,16 +1,16 @@
 // Differences of CUDA 12's runtime from CUDA 13's: older forms of calls whose names CUDA 13 gave to
 // newer forms, calls that CUDA 13 removed, and structures that it changed. Only in libcudart.so.12,
 // where CUDA 13's forms have the names in exports/runtime12.names.
-#include "gpu/cuda/core/devices.hpp"
-#include "gpu/cuda/core/graph/nodes.hpp"
-#include "gpu/cuda/core/graph/operations.hpp"
-#include "gpu/cuda/core/memory/allocation.hpp"
-#include "gpu/cuda/core/memory/batch.hpp"
-#include "gpu/cuda/core/memory/managed.hpp"
-#include "gpu/cuda/core/profiles.hpp"
-#include "gpu/cuda/core/store.hpp"
-#include "gpu/cuda/core/stream/operations.hpp"
-#include "gpu/cuda/core/stream/several_devices.hpp"
+#include "gpu/cuda/core/base/profiles.hpp"
+#include "gpu/cuda/core/base/store.hpp"
+#include "gpu/cuda/core/calls/allocation.hpp"
+#include "gpu/cuda/core/calls/batch.hpp"
+#include "gpu/cuda/core/calls/devices.hpp"
+#include "gpu/cuda/core/calls/graphs.hpp"
+#include "gpu/cuda/core/calls/managed.hpp"
+#include "gpu/cuda/core/calls/nodes.hpp"
+#include "gpu/cuda/core/calls/several_devices.hpp"
+#include "gpu/cuda/core/calls/streams.hpp"
 #include "gpu/cuda/runtime/driver_library.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 
@@ -53,9 +53,7 @@ int properties(void* place, int ordinal, PropertyLayout layout,
 
 // --- devices ----------------------------------------------------------------------------------
 
-INFLIGHT_API int cudaRuntimeGetVersion(int* place) {
-  return record(store_value(place, version));
-}
+INFLIGHT_API int cudaRuntimeGetVersion(int* place) { return record(store_value(place, version)); }
 
 INFLIGHT_API int cudaGetDeviceProperties_v2(void* place, int ordinal) {
   return properties(place, ordinal, PropertyLayout::cuda12);

@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <cstring>
 
-#include "gpu/cuda/core/devices.hpp"
-#include "gpu/cuda/core/links.hpp"
-#include "gpu/cuda/core/notices.hpp"
-#include "gpu/cuda/core/pci.hpp"
-#include "gpu/cuda/core/profiles.hpp"
-#include "gpu/cuda/core/settings.hpp"
-#include "gpu/cuda/core/store.hpp"
+#include "gpu/cuda/core/base/profiles.hpp"
+#include "gpu/cuda/core/base/settings.hpp"
+#include "gpu/cuda/core/base/store.hpp"
+#include "gpu/cuda/core/calls/devices.hpp"
+#include "gpu/cuda/core/calls/links.hpp"
+#include "gpu/cuda/core/calls/notices.hpp"
+#include "gpu/cuda/core/calls/pci.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 
 using namespace inflight::cuda;

@@ -1,6 +1,6 @@
 // Lookup of driver entry points through the runtime.
 #pragma once
-#include "gpu/cuda/core/report/status.hpp"
+#include "gpu/cuda/core/base/status.hpp"
 
 namespace inflight::cuda {
 

@@ -1,13 +1,13 @@
 // Common code of the runtime's entry points: the checks before a call, and the last error.
 #pragma once
-#include "gpu/cuda/core/abi.hpp"
-#include "gpu/cuda/core/core.hpp"
-#include "gpu/cuda/core/graph/capture.hpp"
+#include "gpu/cuda/core/base/abi.hpp"
+#include "gpu/cuda/core/base/guard.hpp"
+#include "gpu/cuda/core/base/status.hpp"
+#include "gpu/cuda/core/calls/called.hpp"
 #include "gpu/cuda/core/memory/transfer.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
 #include "gpu/cuda/core/report/call.hpp"
-#include "gpu/cuda/core/report/guard.hpp"
-#include "gpu/cuda/core/report/status.hpp"
-#include "gpu/cuda/core/stream/work.hpp"
+#include "gpu/cuda/core/work/work.hpp"
 
 // Files whose entry points take a stream are compiled twice. The second time they define the names
 // for programs with --default-stream per-thread, where stream 0 is the thread's own.

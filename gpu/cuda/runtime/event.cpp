@@ -1,5 +1,5 @@
 // Events.
-#include "gpu/cuda/core/stream/operations.hpp"
+#include "gpu/cuda/core/calls/streams.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 
 using namespace inflight::cuda;

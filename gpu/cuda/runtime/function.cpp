@@ -1,7 +1,7 @@
 // Kernels: registration, attributes, occupancy.
-#include "gpu/cuda/core/kernels.hpp"
-#include "gpu/cuda/core/registry.hpp"
-#include "gpu/cuda/core/store.hpp"
+#include "gpu/cuda/core/base/store.hpp"
+#include "gpu/cuda/core/modules/registry.hpp"
+#include "gpu/cuda/core/work/kernels.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 
 using namespace inflight::cuda;

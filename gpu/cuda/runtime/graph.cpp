@@ -1,7 +1,7 @@
 // Graphs: building, reading, cloning, instantiating.
+#include "gpu/cuda/core/calls/graphs.hpp"
 #include "gpu/cuda/core/graph/conditional.hpp"
 #include "gpu/cuda/core/graph/graph_memory.hpp"
-#include "gpu/cuda/core/graph/operations.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 
 using namespace inflight::cuda;

@@ -1,7 +1,7 @@
 // Graph nodes: adding them, reading and changing their parameters.
-#include "gpu/cuda/core/graph/copy_nodes.hpp"
-#include "gpu/cuda/core/graph/nodes.hpp"
-#include "gpu/cuda/core/kernels.hpp"
+#include "gpu/cuda/core/calls/copy_nodes.hpp"
+#include "gpu/cuda/core/calls/nodes.hpp"
+#include "gpu/cuda/core/work/kernels.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 
 using namespace inflight::cuda;

@@ -1,5 +1,5 @@
 // Kernel launches. Compiled twice: see entry.hpp.
-#include "gpu/cuda/core/stream/launch.hpp"
+#include "gpu/cuda/core/calls/launch.hpp"
 
 #include "gpu/cuda/core/report/refusals.hpp"
 #include "gpu/cuda/runtime/entry.hpp"

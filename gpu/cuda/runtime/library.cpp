@@ -1,6 +1,6 @@
 // Libraries loaded at run time, and the driver's entry points.
-#include "gpu/cuda/core/memory/addresses.hpp"
-#include "gpu/cuda/core/module.hpp"
+#include "gpu/cuda/core/base/addresses.hpp"
+#include "gpu/cuda/core/modules/module.hpp"
 #include "gpu/cuda/runtime/driver_library.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 

@@ -1,5 +1,5 @@
 // Runtime API: the error log.
-#include "gpu/cuda/core/report/log_dump.hpp"
+#include "gpu/cuda/core/base/log_dump.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 
 using namespace inflight::cuda;

@@ -1,7 +1,7 @@
 // Managed memory's entry points. Compiled twice: see entry.hpp.
-#include "gpu/cuda/core/memory/managed.hpp"
+#include "gpu/cuda/core/calls/managed.hpp"
 
-#include "gpu/cuda/core/memory/batch.hpp"
+#include "gpu/cuda/core/calls/batch.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 
 using namespace inflight::cuda;

@@ -1,7 +1,6 @@
 // Allocation, pinned memory, and attributes of pointers.
-#include "gpu/cuda/core/sharing/memory.hpp"
-
-#include "gpu/cuda/core/memory/allocation.hpp"
+#include "gpu/cuda/core/calls/allocation.hpp"
+#include "gpu/cuda/core/calls/shared_memory.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 
 using namespace inflight::cuda;

@@ -1,7 +1,8 @@
 // Memory pools, and allocation in stream order.
 #include "gpu/cuda/core/memory/pool.hpp"
 
-#include "gpu/cuda/core/sharing/pool.hpp"
+#include "gpu/cuda/core/calls/pools.hpp"
+#include "gpu/cuda/core/calls/shared_pools.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 
 using namespace inflight::cuda;

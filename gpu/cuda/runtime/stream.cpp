@@ -1,6 +1,7 @@
 // Streams, and their work other than copies and kernels. Compiled twice: see entry.hpp.
-#include "gpu/cuda/core/store.hpp"
-#include "gpu/cuda/core/stream/operations.hpp"
+#include "gpu/cuda/core/base/store.hpp"
+#include "gpu/cuda/core/calls/streams.hpp"
+#include "gpu/cuda/core/calls/submit.hpp"
 #include "gpu/cuda/runtime/entry.hpp"
 
 using namespace inflight::cuda;

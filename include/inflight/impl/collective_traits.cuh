@@ -1,8 +1,8 @@
 // Compile-time properties for collectives: a group's number of threads, whether its threads are
 // lanes of one warp, whether the hardware has an operator, and whether the operator commutes.
 #pragma once
+#include <inflight/base/config.cuh>
 #include <inflight/bytes.cuh>
-#include <inflight/impl/config.cuh>
 #include <inflight/operators.cuh>
 
 namespace inflight::impl {

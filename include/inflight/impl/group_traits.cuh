@@ -1,6 +1,6 @@
 // Type traits: the kind of group that a type is.
 #pragma once
-#include <inflight/impl/config.cuh>
+#include <inflight/base/config.cuh>
 
 namespace inflight {
 

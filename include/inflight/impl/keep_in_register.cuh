@@ -1,6 +1,6 @@
 // A value that stays in a register.
 #pragma once
-#include <inflight/impl/config.cuh>
+#include <inflight/base/config.cuh>
 
 namespace inflight::impl {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <cuda_runtime.h>
 
-#include <inflight/impl/host_device.cuh>
+#include <inflight/base/host_device.cuh>
 #include <tuple>
 
 namespace inflight {

@@ -2,7 +2,7 @@
 // failed assert() does, with a message (cudaErrorAssert). The check costs nothing where the
 // compiler can prove it, nor anywhere with NDEBUG.
 #pragma once
-#include <inflight/impl/config.cuh>
+#include <inflight/base/config.cuh>
 
 // The function that assert() calls in device code, which the driver implements.
 extern "C" __device__ void __assertfail(const char* sentence, const char* file, unsigned line,

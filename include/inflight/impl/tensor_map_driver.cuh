@@ -2,7 +2,7 @@
 #pragma once
 #include <cuda_runtime_api.h>
 
-#include <inflight/impl/host_device.cuh>
+#include <inflight/base/host_device.cuh>
 
 namespace inflight::impl {
 

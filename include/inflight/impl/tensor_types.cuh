@@ -1,7 +1,7 @@
 // The element types of tensor maps, and the mapping from C++ types to them.
 #pragma once
+#include <inflight/base/host_device.cuh>
 #include <inflight/bytes.cuh>
-#include <inflight/impl/host_device.cuh>
 
 namespace inflight {
 

@@ -1,7 +1,7 @@
 // The memory through which the warps of a tile of 64 to 512 threads synchronise: a flag and a slot
 // for each warp, in a block_tile_memory or in the shared memory that every block has reserved.
 #pragma once
-#include <inflight/impl/config.cuh>
+#include <inflight/base/config.cuh>
 #include <inflight/impl/group_lanes.cuh>
 #include <inflight/ptx/address.cuh>
 #include <inflight/ptx/cluster.cuh>

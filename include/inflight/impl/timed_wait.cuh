@@ -1,6 +1,6 @@
 // Waits with a limit in nanoseconds of the GPU's clock: PTX ISA, "%globaltimer".
 #pragma once
-#include <inflight/impl/config.cuh>
+#include <inflight/base/config.cuh>
 
 namespace inflight::impl {
 

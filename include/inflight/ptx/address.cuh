@@ -1,6 +1,6 @@
 // Conversion of generic pointers to addresses in PTX's state spaces: PTX ISA, "cvta".
 #pragma once
-#include <inflight/impl/config.cuh>
+#include <inflight/base/config.cuh>
 
 namespace inflight::ptx {
 

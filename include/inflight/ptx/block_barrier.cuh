@@ -4,7 +4,7 @@
 // waits together. Barrier 0 is __syncthreads(). bar orders the memory accesses of the threads that
 // take part.
 #pragma once
-#include <inflight/impl/config.cuh>
+#include <inflight/base/config.cuh>
 
 namespace inflight::ptx {
 

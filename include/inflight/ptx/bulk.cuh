@@ -4,7 +4,7 @@
 // transaction bytes, stores by bulk groups of the issuing thread. They belong to the async proxy:
 // see ptx/fence.cuh for the fences that ordinary writes need before them.
 #pragma once
-#include <inflight/impl/config.cuh>
+#include <inflight/base/config.cuh>
 
 namespace inflight {
 

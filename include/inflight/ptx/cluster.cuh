@@ -1,7 +1,7 @@
 // Blocks of a cluster: PTX ISA, "barrier.cluster", "mapa", "getctarank", "Special Registers:
 // %cluster_ctaid" and the related registers. sm_90.
 #pragma once
-#include <inflight/impl/config.cuh>
+#include <inflight/base/config.cuh>
 
 namespace inflight::ptx {
 

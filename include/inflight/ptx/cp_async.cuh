@@ -4,7 +4,7 @@
 // multiples of that size. The issuing thread sees the bytes after a wait for the copy's group.
 // Other threads see them after a barrier that follows the wait.
 #pragma once
-#include <inflight/impl/config.cuh>
+#include <inflight/base/config.cuh>
 
 namespace inflight {
 

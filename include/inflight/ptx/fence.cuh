@@ -1,6 +1,6 @@
 // Fences between proxies, and those that publish an mbarrier: PTX ISA, "membar/fence", sm_90.
 #pragma once
-#include <inflight/impl/config.cuh>
+#include <inflight/base/config.cuh>
 
 namespace inflight::ptx {
 

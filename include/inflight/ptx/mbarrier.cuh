@@ -4,7 +4,7 @@
 // An mbarrier is 64 opaque bits in shared memory, at a multiple of 8. Addresses are those of
 // ptx::shared_address. A token identifies the phase that an arrival belongs to.
 #pragma once
-#include <inflight/impl/config.cuh>
+#include <inflight/base/config.cuh>
 
 namespace inflight::ptx {
 

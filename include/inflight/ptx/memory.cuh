@@ -4,7 +4,7 @@
 // threads of `Scope`. An acquire that reads a release's value makes visible everything before that
 // release. A relaxed access orders nothing.
 #pragma once
-#include <inflight/impl/config.cuh>
+#include <inflight/base/config.cuh>
 
 namespace inflight::ptx {
 

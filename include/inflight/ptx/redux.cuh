@@ -6,7 +6,7 @@
 // lanes converge there. Clang's intrinsics, at least up to 19, swap mask and value, so Clang gets
 // the instruction.
 #pragma once
-#include <inflight/impl/config.cuh>
+#include <inflight/base/config.cuh>
 
 namespace inflight::ptx {
 

@@ -6,8 +6,8 @@
 // 128 bytes. Loads complete on an mbarrier by transaction bytes, stores and reductions by bulk
 // groups (ptx/bulk.cuh). Each takes an L2 policy from createpolicy as an optional last argument.
 #pragma once
-#include <inflight/impl/config.cuh>
-#include <inflight/impl/tensor_ranks.cuh>
+#include <inflight/base/config.cuh>
+#include <inflight/base/tensor_ranks.cuh>
 #include <inflight/ptx/bulk.cuh>
 
 namespace inflight::ptx {

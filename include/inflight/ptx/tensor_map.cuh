@@ -5,7 +5,7 @@
 // global memory (64-bit). Before a copy uses it, the thread that changed it executes the release
 // fence of the tensormap proxy, and the thread that copies executes the acquire fence.
 #pragma once
-#include <inflight/impl/config.cuh>
+#include <inflight/base/config.cuh>
 
 namespace inflight {
 

@@ -6,7 +6,7 @@
 // same mask. Compiler intrinsics are used where they exist: the compiler then knows that lanes
 // converge there.
 #pragma once
-#include <inflight/impl/config.cuh>
+#include <inflight/base/config.cuh>
 
 namespace inflight::ptx {
 

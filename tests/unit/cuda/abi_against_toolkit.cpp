@@ -3,11 +3,11 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
-#include "gpu/cuda/core/abi.hpp"
-#include "gpu/cuda/core/graph/value_nodes.hpp"
+#include "gpu/cuda/core/base/abi.hpp"
+#include "gpu/cuda/core/base/profiles.hpp"
+#include "gpu/cuda/core/base/status.hpp"
+#include "gpu/cuda/core/calls/value_nodes.hpp"
 #include "gpu/cuda/core/green/resource.hpp"
-#include "gpu/cuda/core/profiles.hpp"
-#include "gpu/cuda/core/report/status.hpp"
 #include "gpu/cuda/driver/copy.hpp"
 
 namespace abi = inflight::cuda::abi;

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
 #include "tests/unit/cuda/runtime_calls.hpp"
 
 namespace {

@@ -2,8 +2,8 @@
 #pragma once
 #include <cstdint>
 
-#include "gpu/cuda/core/module.hpp"
-#include "gpu/cuda/core/stream/work.hpp"
+#include "gpu/cuda/core/modules/module.hpp"
+#include "gpu/cuda/core/work/work.hpp"
 
 namespace inflight::cuda {
 

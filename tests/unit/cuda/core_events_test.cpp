@@ -9,14 +9,17 @@
 #include <string>
 #include <vector>
 
+#include "gpu/cuda/core/base/addresses.hpp"
+#include "gpu/cuda/core/calls/allocation.hpp"
+#include "gpu/cuda/core/calls/copy.hpp"
+#include "gpu/cuda/core/calls/pools.hpp"
+#include "gpu/cuda/core/calls/streams.hpp"
+#include "gpu/cuda/core/calls/submit.hpp"
 #include "gpu/cuda/core/graph/graph.hpp"
-#include "gpu/cuda/core/memory/addresses.hpp"
-#include "gpu/cuda/core/memory/allocation.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
-#include "gpu/cuda/core/module.hpp"
+#include "gpu/cuda/core/modules/module.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
-#include "gpu/cuda/core/stream/operations.hpp"
-#include "gpu/cuda/core/stream/work.hpp"
+#include "gpu/cuda/core/work/work.hpp"
 #include "tests/unit/check/enumerators.hpp"
 #include "tests/unit/cuda/core_calls.hpp"
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <random>
 
+#include "gpu/cuda/core/calls/capture_rules.hpp"
+#include "gpu/cuda/core/calls/submit.hpp"
 #include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/graph/graph.hpp"
 

@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "gpu/cuda/core/core.hpp"
-#include "gpu/cuda/core/stream/event.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
+#include "gpu/cuda/core/queue/event.hpp"
 
 namespace inflight::cuda {
 namespace {

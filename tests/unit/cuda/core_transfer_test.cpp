@@ -4,9 +4,11 @@
 #include <cstring>
 #include <random>
 
-#include "gpu/cuda/core/memory/batch.hpp"
-#include "gpu/cuda/core/memory/managed.hpp"
+#include "gpu/cuda/core/calls/batch.hpp"
+#include "gpu/cuda/core/calls/copy.hpp"
+#include "gpu/cuda/core/calls/managed.hpp"
 #include "gpu/cuda/core/memory/transfer.hpp"
+#include "gpu/cuda/core/texture/array.hpp"
 
 namespace inflight::cuda {
 namespace {

@@ -10,11 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/cuda/core/memory/allocation.hpp"
+#include "gpu/cuda/core/calls/allocation.hpp"
+#include "gpu/cuda/core/calls/streams.hpp"
+#include "gpu/cuda/core/calls/submit.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
-#include "gpu/cuda/core/stream/operations.hpp"
-#include "gpu/cuda/core/stream/value_operations.hpp"
-#include "gpu/cuda/core/stream/work.hpp"
+#include "gpu/cuda/core/work/value_operations.hpp"
+#include "gpu/cuda/core/work/work.hpp"
 #include "gpu/machine/memory/strong_order.hpp"
 
 namespace inflight::cuda {

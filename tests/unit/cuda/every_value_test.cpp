@@ -1,12 +1,15 @@
 // Some call here emits every value of every kind of event of the host.
 #include <gmock/gmock.h>
 
+#include "gpu/cuda/core/base/addresses.hpp"
+#include "gpu/cuda/core/calls/allocation.hpp"
+#include "gpu/cuda/core/calls/copy.hpp"
+#include "gpu/cuda/core/calls/pools.hpp"
+#include "gpu/cuda/core/calls/streams.hpp"
+#include "gpu/cuda/core/calls/submit.hpp"
 #include "gpu/cuda/core/graph/graph.hpp"
-#include "gpu/cuda/core/memory/addresses.hpp"
-#include "gpu/cuda/core/memory/allocation.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
-#include "gpu/cuda/core/stream/operations.hpp"
 #include "tests/unit/check/event_census.hpp"
 #include "tests/unit/cuda/core_calls.hpp"
 

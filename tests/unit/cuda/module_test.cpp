@@ -6,10 +6,11 @@
 #include <future>
 #include <iterator>
 
-#include "gpu/cuda/core/core.hpp"
-#include "gpu/cuda/core/registry.hpp"
-#include "gpu/cuda/core/stream/launch.hpp"
-#include "gpu/cuda/core/stream/work.hpp"
+#include "gpu/cuda/core/calls/submit.hpp"
+#include "gpu/cuda/core/modules/registry.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
+#include "gpu/cuda/core/work/launch.hpp"
+#include "gpu/cuda/core/work/work.hpp"
 
 namespace inflight::cuda {
 namespace {

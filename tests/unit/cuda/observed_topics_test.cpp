@@ -3,10 +3,11 @@
 
 #include <atomic>
 
-#include "gpu/cuda/core/memory/allocation.hpp"
+#include "gpu/cuda/core/calls/allocation.hpp"
+#include "gpu/cuda/core/calls/streams.hpp"
+#include "gpu/cuda/core/calls/submit.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
-#include "gpu/cuda/core/stream/operations.hpp"
-#include "gpu/cuda/core/stream/work.hpp"
+#include "gpu/cuda/core/work/work.hpp"
 
 namespace inflight::cuda {
 namespace {

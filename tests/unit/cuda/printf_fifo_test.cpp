@@ -1,5 +1,5 @@
 // printf's buffer: printed when the host synchronises or waits. The oldest text is overwritten.
-#include "gpu/cuda/core/report/printf_fifo.hpp"
+#include "gpu/cuda/core/base/printf_fifo.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

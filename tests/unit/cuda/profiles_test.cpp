@@ -1,5 +1,5 @@
 // Device profiles: the table is complete, and cudaDeviceProp agrees with the attributes.
-#include "gpu/cuda/core/profiles.hpp"
+#include "gpu/cuda/core/base/profiles.hpp"
 
 #include <gmock/gmock.h>
 
@@ -25,7 +25,8 @@ T property(const Profile& profile, std::size_t offset, int ordinal = 0) {
 }
 
 TEST(Profiles, AreFoundByName) {
-  for (const char* name : {"a100", "h100", "h200", "b200", "t4", "a10", "l4"}) ASSERT_TRUE(find_profile(name)) << name;
+  for (const char* name : {"a100", "h100", "h200", "b200", "t4", "a10", "l4"})
+    ASSERT_TRUE(find_profile(name)) << name;
   EXPECT_EQ(find_profile("H200"), nullptr);
   EXPECT_EQ(find_profile(""), nullptr);
 }

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <string>
 
-#include "gpu/cuda/core/abi.hpp"
-#include "gpu/cuda/core/report/status.hpp"
+#include "gpu/cuda/core/base/abi.hpp"
+#include "gpu/cuda/core/base/status.hpp"
 
 namespace inflight::cuda::testing {
 namespace {

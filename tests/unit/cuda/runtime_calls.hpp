@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string>
 
-#include "gpu/cuda/core/abi.hpp"
+#include "gpu/cuda/core/base/abi.hpp"
 
 namespace inflight::cuda::testing {
 

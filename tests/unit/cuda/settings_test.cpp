@@ -1,5 +1,5 @@
 // The INFLIGHT_ variables: their meaning, and the messages for bad values.
-#include "gpu/cuda/core/settings.hpp"
+#include "gpu/cuda/core/base/settings.hpp"
 
 #include <gmock/gmock.h>
 

@@ -12,12 +12,12 @@
 #include <functional>
 #include <thread>
 
-#include "gpu/cuda/core/core.hpp"
-#include "gpu/cuda/core/memory/addresses.hpp"
-#include "gpu/cuda/core/memory/allocation.hpp"
+#include "gpu/cuda/core/base/addresses.hpp"
+#include "gpu/cuda/core/calls/allocation.hpp"
+#include "gpu/cuda/core/calls/shared_memory.hpp"
+#include "gpu/cuda/core/calls/streams.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
 #include "gpu/cuda/core/sharing/event.hpp"
-#include "gpu/cuda/core/sharing/memory.hpp"
-#include "gpu/cuda/core/stream/operations.hpp"
 #include "gpu/host/shared_file.hpp"
 
 namespace inflight::cuda {

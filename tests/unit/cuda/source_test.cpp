@@ -12,7 +12,7 @@
 #include <functional>
 #include <iterator>
 
-#include "gpu/cuda/core/registry.hpp"
+#include "gpu/cuda/core/modules/registry.hpp"
 
 namespace inflight::cuda {
 namespace {

@@ -1,5 +1,5 @@
 // Names and texts of errors, as in the CUDA 13.0 libraries.
-#include "gpu/cuda/core/report/status.hpp"
+#include "gpu/cuda/core/base/status.hpp"
 
 #include <gtest/gtest.h>
 

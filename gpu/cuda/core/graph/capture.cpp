@@ -6,25 +6,23 @@
 namespace inflight::cuda {
 namespace {
 
-// Captures in progress, guarded by graph_mutex(). Their count lets most calls skip the lock.
-std::vector<std::shared_ptr<Capture>>& captures() {
+// Guarded by graph_mutex().
+std::vector<std::shared_ptr<Capture>>& all_captures() {
   static auto& instance = *new std::vector<std::shared_ptr<Capture>>;
   return instance;
 }
-std::atomic<int> capture_count{0};
 thread_local CaptureMode thread_mode = CaptureMode::global;
-
-bool none_active() { return capture_count.load(std::memory_order_acquire) == 0; }
 
 void forget(const std::shared_ptr<Capture>& capture) {
   for (auto& [stream, tips] : capture->tips) stream->capture = nullptr;
   capture->ended = true;
-  std::erase(captures(), capture);
-  capture_count = int(captures().size());
+  std::erase(all_captures(), capture);
+  captures_in_progress = int(captures().size());
 }
 
 void join(const std::shared_ptr<Capture>& capture, Stream& stream) {
   stream.capture = capture;
+  stream.at_end = leave_capture;
   capture->tips.try_emplace(&stream);
 }
 
@@ -48,46 +46,21 @@ void merge(Capture& capture, Stream& stream, const std::vector<Node*>& more,
   merge(tips, more);
 }
 
-Status invalidate(Capture& capture, Status status) {
-  capture.state = CaptureState::invalidated;
-  return status;
-}
-
-bool disturbs(const Capture& capture) {
-  if (thread_mode == CaptureMode::relaxed) return false;
-  if (capture.thread == std::this_thread::get_id() && capture.mode != CaptureMode::relaxed)
-    return true;
-  return thread_mode == CaptureMode::global && capture.mode == CaptureMode::global;
-}
-
-// Invalidates the captures that `hit` accepts. Returns `status` if there was one.
-template <class Hit>
-Status invalidate_where(Hit hit, Status status) {
-  if (none_active()) return Status::success;
-  std::lock_guard lock(graph_mutex());
-  Status result = Status::success;
-  for (const auto& capture : captures())
-    if (hit(*capture)) result = invalidate(*capture, status);
-  return result;
-}
-
-bool in_device(const Capture& capture, const Device& device) {
-  return std::any_of(capture.tips.begin(), capture.tips.end(),
-                     [&](const auto& each) { return &each.first->device() == &device; });
-}
-
-bool has_blocking_stream(const Capture& capture, const Device& device) {
-  return std::any_of(capture.tips.begin(), capture.tips.end(), [&](const auto& each) {
-    return &each.first->device() == &device && !each.first->non_blocking();
-  });
-}
-
 std::uint64_t next_capture_id() {
   static std::atomic<std::uint64_t> last{0};
   return ++last;
 }
 
 }  // namespace
+
+std::atomic<int> captures_in_progress{0};
+
+const std::vector<std::shared_ptr<Capture>>& captures() { return all_captures(); }
+
+Status invalidate(Capture& capture, Status status) {
+  capture.state = CaptureState::invalidated;
+  return status;
+}
 
 Status begin_capture(Stream& stream, CaptureMode mode, std::shared_ptr<Graph> into,
                      const std::vector<Node*>& dependencies, const EdgeKinds& kinds) {
@@ -107,8 +80,8 @@ Status begin_capture(Stream& stream, CaptureMode mode, std::shared_ptr<Graph> in
   join(capture, stream);
   capture->tips[&stream] = dependencies;
   capture->kinds[&stream] = kinds;
-  captures().push_back(capture);
-  capture_count = int(captures().size());
+  all_captures().push_back(capture);
+  captures_in_progress = int(captures().size());
   return Status::success;
 }
 
@@ -134,18 +107,26 @@ Result<std::shared_ptr<Graph>> end_capture(Stream& stream) {
   return graph;
 }
 
+CaptureMode capture_mode() { return thread_mode; }
+
 CaptureMode exchange_capture_mode(CaptureMode mode) { return std::exchange(thread_mode, mode); }
 
 bool capturing(const Stream& stream) {
-  if (none_active()) return false;
+  if (none_captures()) return false;
   std::lock_guard lock(graph_mutex());
   return stream.capture != nullptr;
 }
 
 std::shared_ptr<Capture> capture_of(const Stream& stream) { return stream.capture; }
 
+bool has_blocking_stream(const Capture& capture, const Device& device) {
+  return std::any_of(capture.tips.begin(), capture.tips.end(), [&](const auto& each) {
+    return &each.first->device() == &device && !each.first->non_blocking();
+  });
+}
+
 Result<CaptureState> capture_state(const Stream& stream) {
-  if (none_active()) return CaptureState::none;
+  if (none_captures()) return CaptureState::none;
   std::lock_guard lock(graph_mutex());
   if (stream.capture) return stream.capture->state;
   if (stream.kind() != Stream::Kind::legacy) return CaptureState::none;
@@ -170,7 +151,7 @@ Status set_capture_tips(Stream& stream, const std::vector<Node*>& nodes, const E
 }
 
 std::optional<Status> capture_work(Stream& stream, Work& work) {
-  if (none_active()) return std::nullopt;
+  if (none_captures()) return std::nullopt;
   std::lock_guard lock(graph_mutex());
   if (!stream.capture) return std::nullopt;
   Capture& capture = *stream.capture;
@@ -194,13 +175,13 @@ std::optional<Status> capture_work(Stream& stream, Work& work) {
 }
 
 void forget_capture(Event& event) {
-  if (none_active()) return;  // its capture has ended
+  if (none_captures()) return;  // its capture has ended
   std::lock_guard lock(graph_mutex());
   event.capture = nullptr;
 }
 
 std::optional<Status> capture_record(Stream& stream, Event& event, EdgeKind kind) {
-  if (none_active()) return std::nullopt;
+  if (none_captures()) return std::nullopt;
   std::lock_guard lock(graph_mutex());
   if (!stream.capture) return std::nullopt;
   if (stream.capture->state == CaptureState::invalidated) return Status::capture_invalidated;
@@ -213,7 +194,7 @@ std::optional<Status> capture_record(Stream& stream, Event& event, EdgeKind kind
 }
 
 std::optional<Status> capture_wait(Stream& stream, Event& event) {
-  if (none_active()) return std::nullopt;
+  if (none_captures()) return std::nullopt;
   std::lock_guard lock(graph_mutex());
   const bool captured = event.capture && !event.capture->ended;
   if (!stream.capture && !captured) return std::nullopt;
@@ -235,7 +216,7 @@ std::optional<Status> capture_wait(Stream& stream, Event& event) {
 }
 
 void leave_capture(Stream& stream) {
-  if (none_active()) return;
+  if (none_captures()) return;
   // If it is dropped, the program's destructors run without the mutex.
   std::shared_ptr<Capture> capture;
   std::lock_guard lock(graph_mutex());
@@ -254,42 +235,6 @@ void leave_capture(Stream& stream) {
 bool captured_into(const Graph& graph) {
   return std::any_of(captures().begin(), captures().end(),
                      [&](const auto& each) { return each->graph.get() == &graph; });
-}
-
-Status unsafe_in_capture() {
-  return invalidate_where(
-      [](const Capture& c) { return disturbs(c) || c.mode != CaptureMode::global; },
-      Status::capture_implicit);
-}
-
-Status allowed_in_capture() { return invalidate_where(disturbs, Status::capture_unsupported); }
-
-Status allowed_now(const Stream& stream) {
-  if (stream.kind() != Stream::Kind::legacy) return Status::success;
-  return invalidate_where([&](const Capture& c) { return has_blocking_stream(c, stream.device()); },
-                          Status::capture_implicit);
-}
-
-Status not_captured(const Stream& stream) {
-  return invalidate_where([&](const Capture& c) { return stream.capture.get() == &c; },
-                          Status::capture_unsupported);
-}
-
-Status waitable(const Stream& stream) {
-  if (Status status = not_captured(stream); status != Status::success) return status;
-  if (Status status = allowed_in_capture(); status != Status::success) return status;
-  return allowed_now(stream);
-}
-
-Status waitable(const Event& event) {
-  if (Status status = allowed_in_capture(); status != Status::success) return status;
-  return invalidate_where([&](const Capture& c) { return event.capture.get() == &c; },
-                          Status::captured_event);
-}
-
-Status device_waitable(const Device& device) {
-  return invalidate_where([&](const Capture& c) { return in_device(c, device); },
-                          Status::capture_unsupported);
 }
 
 }  // namespace inflight::cuda

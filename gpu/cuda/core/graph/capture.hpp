@@ -1,6 +1,7 @@
 // Stream capture: work that is submitted to streams becomes nodes of a graph (CUDA guide, "Creating
 // a Graph Using Stream Capture").
 #pragma once
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -58,21 +59,24 @@ std::optional<Status> capture_record(Stream& stream, Event& event, EdgeKind kind
 // Nothing: neither the stream nor the event is in a capture.
 std::optional<Status> capture_wait(Stream& stream, Event& event);
 
+// The mode of the calling thread (cudaThreadExchangeStreamCaptureMode).
+CaptureMode capture_mode();
+
+// How many captures are in progress. Lets most calls skip the lock.
+extern std::atomic<int> captures_in_progress;
+inline bool none_captures() { return captures_in_progress.load(std::memory_order_acquire) == 0; }
+// Captures in progress. Hold graph_mutex().
+const std::vector<std::shared_ptr<Capture>>& captures();
+// True if a stream of the capture waits for the device's legacy stream.
+bool has_blocking_stream(const Capture& capture, const Device& device);
+// Marks the capture as invalid. Returns `status`.
+Status invalidate(Capture& capture, Status status);
+
 // Removes a stream that ends from its capture.
 void leave_capture(Stream& stream);
 
 // True if a capture in progress adds nodes to the graph. The graph and its nodes cannot be
 // destroyed then (illegal_state, as on an H200). Hold graph_mutex().
 bool captured_into(const Graph& graph);
-
-// success if captures permit a call of this kind. Otherwise the captures that the call disturbs are
-// invalidated, and the status is CUDA's.
-Status unsafe_in_capture();                    // a synchronous call on a capturing stream
-Status not_captured(const Stream& stream);     // work that no capture takes
-Status allowed_in_capture();                   // potentially unsafe: cudaMalloc and relatives
-Status allowed_now(const Stream& stream);      // work in the legacy stream during a capture
-Status waitable(const Stream& stream);         // a query of a stream, or a wait for it
-Status waitable(const Event& event);           // ... of an event
-Status device_waitable(const Device& device);  // ... of a device
 
 }  // namespace inflight::cuda

@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "gpu/cuda/core/abi.hpp"
-#include "gpu/cuda/core/report/status.hpp"
+#include "gpu/cuda/core/base/abi.hpp"
+#include "gpu/cuda/core/base/status.hpp"
 
 namespace inflight::cuda {
 

@@ -8,9 +8,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "gpu/cuda/core/graph/edge.hpp"
+#include "gpu/cuda/core/graph/conditional.hpp"
+#include "gpu/cuda/core/graph/graph_memory.hpp"
 #include "gpu/cuda/core/graph/user_object.hpp"
-#include "gpu/cuda/core/stream/work.hpp"
+#include "gpu/cuda/core/queue/edge.hpp"
+#include "gpu/cuda/core/work/work.hpp"
 
 namespace inflight::cuda {
 

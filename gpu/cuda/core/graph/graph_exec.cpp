@@ -2,13 +2,11 @@
 #include <algorithm>
 #include <atomic>
 
-#include "gpu/cuda/core/graph/capture.hpp"
 #include "gpu/cuda/core/graph/graph.hpp"
-#include "gpu/cuda/core/graph/graph_kernels.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
-#include "gpu/cuda/core/report/call.hpp"
+#include "gpu/cuda/core/queue/inner_recording.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
-#include "gpu/cuda/core/stream/inner_recording.hpp"
+#include "gpu/cuda/core/work/graph_kernels.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -155,8 +153,6 @@ void GraphExec::publish(const Steps& steps, const Ticket& launch) {
 }
 
 Status GraphExec::launch(const std::shared_ptr<Stream>& stream) {
-  Call::hold();
-  if (Status status = allowed_now(*stream); status != Status::success) return status;
   auto steps = std::make_shared<Steps>();
   std::vector<Ticket> after;
   GraphReservation reservation;

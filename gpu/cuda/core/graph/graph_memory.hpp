@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "gpu/cuda/core/abi.hpp"
-#include "gpu/cuda/core/report/status.hpp"
-#include "gpu/cuda/core/stream/stream.hpp"
+#include "gpu/cuda/core/base/abi.hpp"
+#include "gpu/cuda/core/base/status.hpp"
+#include "gpu/cuda/core/queue/stream.hpp"
 
 namespace inflight::cuda {
 

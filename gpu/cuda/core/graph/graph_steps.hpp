@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "gpu/cuda/core/graph/graph.hpp"
-#include "gpu/cuda/core/graph/graph_kernels.hpp"
 #include "gpu/cuda/core/graph/turns.hpp"
-#include "gpu/cuda/core/report/observer.hpp"
-#include "gpu/cuda/core/stream/overlap.hpp"
+#include "gpu/cuda/core/queue/edges.hpp"
+#include "gpu/cuda/core/queue/overlap.hpp"
+#include "gpu/cuda/core/work/graph_kernels.hpp"
 
 namespace inflight::cuda {
 

@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "gpu/cuda/core/stream/work.hpp"
+#include "gpu/cuda/core/work/work.hpp"
 
 namespace inflight::cuda {
 

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "gpu/cuda/core/graph/graph.hpp"
-#include "gpu/cuda/core/stream/stream.hpp"
+#include "gpu/cuda/core/queue/stream.hpp"
 
 namespace inflight::cuda {
 

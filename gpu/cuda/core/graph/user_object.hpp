@@ -4,7 +4,7 @@
 #include <mutex>
 #include <vector>
 
-#include "gpu/cuda/core/report/status.hpp"
+#include "gpu/cuda/core/base/status.hpp"
 
 namespace inflight::cuda {
 

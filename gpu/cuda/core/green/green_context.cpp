@@ -1,15 +1,13 @@
-// Green contexts, and events that whole contexts record or wait for.
+// Green contexts and their descriptions.
 #include "gpu/cuda/core/green/green_context.hpp"
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 
-#include "gpu/cuda/core/core.hpp"
-#include "gpu/cuda/core/graph/capture.hpp"
-#include "gpu/cuda/core/report/observer.hpp"
-#include "gpu/cuda/core/retired.hpp"
-#include "gpu/cuda/core/stream/operations.hpp"
+#include "gpu/cuda/core/base/retired.hpp"
+#include "gpu/cuda/core/queue/awaited.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -55,72 +53,6 @@ std::shared_ptr<Context> new_context(Device& device) {
   return made;
 }
 
-bool belongs(const Stream& stream, const Context& context) {
-  return context.primary || stream.context == &context;
-}
-
-// The events that later streams of a context wait for.
-class Awaited {
- public:
-  using Events = std::vector<std::shared_ptr<Event>>;
-  static Awaited& of_all() {
-    static auto& instance = *new Awaited;
-    return instance;
-  }
-  Events of(const Context& context) const {
-    const std::lock_guard lock(mutex_);
-    const auto found = events_.find(&context);
-    return found == events_.end() ? Events() : found->second;
-  }
-  // `event` comes after all of `before`, and takes their place.
-  void replace(const Context& context, const Events& before, std::shared_ptr<Event> event) {
-    const std::lock_guard lock(mutex_);
-    Events& events = events_[&context];
-    std::erase_if(
-        events, [&](const auto& each) { return std::ranges::find(before, each) != before.end(); });
-    events.push_back(std::move(event));
-  }
-  void forget(const Context& context) {
-    const std::lock_guard lock(mutex_);
-    events_.erase(&context);
-  }
-  void let_wait(Stream& stream) const {
-    Events all;
-    {
-      const std::lock_guard lock(mutex_);
-      for (const auto& [context, events] : events_)
-        if (context->device == &stream.device() && belongs(stream, *context))
-          all.insert(all.end(), events.begin(), events.end());
-    }
-    for (const auto& event : all) wait_event(stream, event, 0);
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::map<const Context*, Events> events_;
-};
-
-std::shared_ptr<Event> hidden_event(Device& device) {
-  return std::make_shared<Event>(device, false, false);
-}
-
-// An internal stream, which has no handle for programs.
-std::shared_ptr<Stream> passing_stream(Device& device) {
-  const ScopedContext none(&Core::get().primary(device.ordinal));
-  auto made = device.create_stream(true, 0);
-  observe_edge(check::StreamEdge::Kind::created, *made, 0);
-  return {made.get(),
-          [made](Stream* stream) { observe_edge(check::StreamEdge::Kind::destroyed, *stream, 0); }};
-}
-
-// All streams of the context. Fails if one of them captures.
-Result<std::vector<std::shared_ptr<Stream>>> free_streams(const Context& context) {
-  auto streams = streams_of(context);
-  for (const auto& each : streams)
-    if (Status status = waitable(*each); status != Status::success) return fail(status);
-  return streams;
-}
-
 }  // namespace
 
 GreenContext::GreenContext(std::shared_ptr<const Partition> of)
@@ -128,6 +60,7 @@ GreenContext::GreenContext(std::shared_ptr<const Partition> of)
       context(new_context(*partition->device)),
       null_stream(partition->device->create_null_stream(*context)) {
   context->green = this;
+  context->null_stream = null_stream.get();
 }
 
 Status create_green_context(void** place, const void* description, int device, unsigned flags) {
@@ -162,13 +95,6 @@ Result<std::shared_ptr<GreenContext>> green_context_of(const void* handle) {
   return found;
 }
 
-Status create_green_stream(void** place, GreenContext& in, unsigned flags, int priority) {
-  constexpr unsigned non_blocking = 1;
-  if (flags != non_blocking) return Status::invalid_value;
-  const ScopedContext scope(in.context.get());
-  return create_stream(place, flags, priority);
-}
-
 Status create_description(void** place, const DevResource* resources, unsigned count) {
   if (!place) return Status::invalid_value;
   auto made = describe_resources(resources, count);
@@ -194,44 +120,5 @@ std::vector<std::shared_ptr<Stream>> streams_of(const Context& context) {
   std::erase_if(streams, [&](const auto& each) { return !belongs(*each, context); });
   return streams;
 }
-
-Status record_event(const Context& context, const void* handle) {
-  auto event = event_of(handle);
-  if (!event) return event.error().status;
-  if (&(*event)->device() != context.device) return Status::invalid_handle;
-  auto streams = free_streams(context);
-  if (!streams) return streams.error().status;
-  const auto all = passing_stream(*context.device);
-  for (const auto& each : *streams) {
-    if (each->last().number == 0) continue;
-    const auto done = hidden_event(*context.device);
-    if (Status status = record_event(*each, done, 0); status != Status::success) return status;
-    if (Status status = wait_event(*all, done, 0); status != Status::success) return status;
-  }
-  return record_event(*all, *event, 0);
-}
-
-Status wait_event(Context& context, const void* handle) {
-  auto event = event_of(handle);
-  if (!event) return event.error().status;
-  if (Status status = waitable(**event); status != Status::success) return status;
-  auto streams = free_streams(context);
-  if (!streams) return streams.error().status;
-  const auto later = passing_stream(*context.device);
-  const auto done = hidden_event(*context.device);
-  streams->push_back(later);
-  const Awaited::Events before = Awaited::of_all().of(context);
-  for (const auto& each : before)
-    if (Status status = wait_event(*later, each, 0); status != Status::success) return status;
-  for (const auto& each : *streams)
-    if (Status status = wait_event(*each, *event, 0); status != Status::success) return status;
-  if (Status status = record_event(*later, done, 0); status != Status::success) return status;
-  Awaited::of_all().replace(context, before, done);
-  return Status::success;
-}
-
-void forget_context(const Context& context) { Awaited::of_all().forget(context); }
-
-void join_context(Stream& stream) { Awaited::of_all().let_wait(stream); }
 
 }  // namespace inflight::cuda

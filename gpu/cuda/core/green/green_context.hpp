@@ -5,12 +5,11 @@
 #include <mutex>
 #include <vector>
 
-#include "gpu/cuda/core/context.hpp"
 #include "gpu/cuda/core/green/resource.hpp"
+#include "gpu/cuda/core/queue/context.hpp"
 
 namespace inflight::cuda {
 
-class Event;
 class Stream;
 
 class GreenContext {
@@ -28,7 +27,6 @@ Status create_green_context(void** place, const void* description, int device, u
 Status destroy_green_context(const void* handle);
 // invalid_context: no such green context.
 Result<std::shared_ptr<GreenContext>> green_context_of(const void* handle);
-Status create_green_stream(void** place, GreenContext& in, unsigned flags, int priority);
 // cuDevResourceGenerateDesc.
 Status create_description(void** place, const DevResource* resources, unsigned count);
 
@@ -41,13 +39,4 @@ const machine::Limits& limits_of(const Partition* partition, const Device& devic
 // The streams of a context. A primary context's streams include those of its device's green
 // contexts.
 std::vector<std::shared_ptr<Stream>> streams_of(const Context& context);
-// Record after all work that the context has, or make all its later work wait (capture_unsupported:
-// one of its streams captures).
-Status record_event(const Context& context, const void* event);
-Status wait_event(Context& context, const void* event);
-// The context has been destroyed: no stream of it comes any more.
-void forget_context(const Context& context);
-// Makes a new stream wait for the events that its context waits for.
-void join_context(Stream& stream);
-
 }  // namespace inflight::cuda

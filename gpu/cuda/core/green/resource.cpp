@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <atomic>
 
-#include "gpu/cuda/core/core.hpp"
-#include "gpu/cuda/core/profiles.hpp"
+#include "gpu/cuda/core/base/profiles.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
 
 namespace inflight::cuda {
 namespace {

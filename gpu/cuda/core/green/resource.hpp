@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "gpu/cuda/core/report/status.hpp"
+#include "gpu/cuda/core/base/status.hpp"
 #include "gpu/machine/config/limits.hpp"
 
 namespace inflight::cuda {

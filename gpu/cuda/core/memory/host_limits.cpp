@@ -9,7 +9,7 @@
 #include <string>
 
 #include "gpu/bytes/range.hpp"
-#include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/core/base/addresses.hpp"
 
 namespace inflight::cuda {
 namespace {

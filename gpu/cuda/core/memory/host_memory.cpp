@@ -7,11 +7,11 @@
 #include <shared_mutex>
 
 #include "gpu/bytes/range.hpp"
-#include "gpu/cuda/core/core.hpp"
-#include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/core/base/addresses.hpp"
 #include "gpu/cuda/core/memory/host_limits.hpp"
+#include "gpu/cuda/core/memory/mappings.hpp"
 #include "gpu/cuda/core/memory/registered_faults.hpp"
-#include "gpu/cuda/core/sharing/mappings.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
 
 namespace inflight::cuda {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "gpu/cuda/core/report/status.hpp"
+#include "gpu/cuda/core/base/status.hpp"
 
 namespace inflight::cuda {
 

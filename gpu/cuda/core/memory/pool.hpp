@@ -8,13 +8,11 @@
 #include <mutex>
 #include <optional>
 
-#include "gpu/cuda/core/abi.hpp"
-#include "gpu/cuda/core/report/status.hpp"
+#include "gpu/cuda/core/base/abi.hpp"
+#include "gpu/cuda/core/base/status.hpp"
 #include "gpu/machine/memory/memory.hpp"
 
 namespace inflight::cuda {
-
-class Stream;
 
 // cudaMemPoolAttr by its numbers.
 enum class PoolAttribute : int {
@@ -34,6 +32,7 @@ struct PoolPlace {
   int type = abi::location_device, id = 0;
   auto operator<=>(const PoolPlace&) const = default;
 };
+inline PoolPlace device_place(int device) { return {.id = device}; }
 // From a program (invalid_value: no pool can lie there; invalid_device).
 Result<PoolPlace> pool_place(const abi::Location* location, int allocation_type);
 
@@ -95,38 +94,10 @@ std::shared_ptr<Pool> current_pool(const PoolPlace& place);
 Status set_current_pool(const PoolPlace& place, const std::shared_ptr<Pool>& pool);
 void forget_current_pools(int device);
 
-// Stores a location's pool. `getter` is default_pool or current_pool (invalid_value,
-// invalid_device).
-using PoolGetter = std::shared_ptr<Pool> (*)(const PoolPlace&);
-Status get_pool(void** place, const abi::Location* location, int allocation_type,
-                PoolGetter getter);
-Status set_pool(const abi::Location* location, int allocation_type, const void* handle);
-// The same for a device's memory.
-inline PoolPlace device_place(int device) { return {.id = device}; }
-inline Status get_device_pool(void** place, int device, PoolGetter getter) {
-  const abi::Location location{abi::location_device, device};
-  return get_pool(place, &location, abi::allocation_pinned, getter);
-}
-inline Status set_device_pool(int device, const void* handle) {
-  const abi::Location location{abi::location_device, device};
-  return set_pool(&location, abi::allocation_pinned, handle);
-}
-
-Status make_pool(void** place, const abi::PoolProperties* properties);
 Status destroy_pool(const std::shared_ptr<Pool>& pool);  // invalid_value: a default pool
-// Attributes as programs pass them: an int or 64 bits.
-Status get_pool_attribute(const Pool& pool, int which, void* value);
-Status set_pool_attribute(Pool& pool, int which, const void* value);
-Status set_pool_access(Pool& pool, const abi::AccessDescription* list, std::size_t count);
-Status get_pool_access(int* flags, const Pool& pool, const abi::Location* location);
 
 // The pool of a handle, or null.
 std::shared_ptr<Pool> find_pool(const void* handle);
-
-// Allocate and free in stream order, or as nodes of the graph that the stream captures.
-Status allocate_ordered(void** place, std::uint64_t bytes, const std::shared_ptr<Pool>& pool,
-                        Stream& stream);
-Status free_ordered(void* pointer, Stream& stream);
 
 // Called by every synchronisation: pools release the reserve beyond their threshold.
 void release_idle_pools();

@@ -1,6 +1,6 @@
 // Memory and contexts whose synchronous operations always wait, even where CUDA may return early.
 #pragma once
-#include "gpu/cuda/core/report/status.hpp"
+#include "gpu/cuda/core/base/status.hpp"
 #include "gpu/machine/memory/memory.hpp"
 
 namespace inflight::cuda {

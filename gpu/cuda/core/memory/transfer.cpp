@@ -5,27 +5,17 @@
 
 #include <algorithm>
 #include <cstring>
-#include <initializer_list>
 #include <vector>
 
-#include "gpu/cuda/core/graph/capture.hpp"
-#include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/core/base/addresses.hpp"
 #include "gpu/cuda/core/memory/pool.hpp"
 #include "gpu/cuda/core/memory/reserved.hpp"
-#include "gpu/cuda/core/memory/synchronous.hpp"
 #include "gpu/cuda/core/report/call.hpp"
-#include "gpu/cuda/core/report/observer.hpp"
 #include "gpu/cuda/core/sharing/before_launch.hpp"
-#include "gpu/cuda/core/stream/work.hpp"
-#include "gpu/cuda/core/texture/array.hpp"
 #include "gpu/machine/memory/ranges.hpp"
 
 namespace inflight::cuda {
 namespace {
-
-// Copies of up to this size from pageable memory return before the stream reaches them (CUDA
-// runtime API, "API synchronization behavior").
-constexpr std::uint64_t staged_bytes = 64 << 10;
 
 bool is_multicast(const void* pointer) {
   return Core::get().memory.multicasts().contains(address_of(pointer));
@@ -92,65 +82,6 @@ void fill_row(char* row, const Fill& fill) {
     std::memcpy(row + i * fill.element, &fill.value, fill.element);
 }
 
-// What the host does about pageable memory before the copy is queued.
-enum class Staging { none, snapshot, wait };
-Staging staging_of(const Copy& copy) {
-  const bool from_host = pageable(copy.from), to_host = pageable(copy.to);
-  if (to_host) return Staging::wait;
-  if (!from_host) return Staging::none;
-  return copy.bytes() <= staged_bytes ? Staging::snapshot : Staging::wait;
-}
-
-// Packs the copy's source bytes into a buffer, from which the copy reads from now on.
-std::shared_ptr<std::vector<char>> snapshot(Copy& copy) {
-  auto bytes = std::make_shared<std::vector<char>>(copy.bytes());
-  Copy packing = copy;
-  packing.to = bytes->data();
-  packing.to_pitch = copy.width;
-  packing.to_rows = copy.height;
-  const machine::HostView::Access open(Core::get().memory.host_view());
-  perform(packing);
-  copy.from = bytes->data();
-  copy.from_pitch = copy.width;
-  copy.from_rows = copy.height;
-  copy.from_known = false;
-  copy.direction = Direction::by_address;
-  return bytes;
-}
-
-// True if the host can access the memory. A synchronous copy or fill of such memory returns when it
-// is done.
-bool host_accesses(const void* memory) {
-  const auto found = Core::get().memory.find(address_of(memory));
-  return pageable(memory) || (found && (found->kind == machine::AllocationKind::host ||
-                                        found->kind == machine::AllocationKind::managed));
-}
-
-// A synchronous call for device memory alone returns before it is done (CUDA runtime API, "API
-// synchronization behavior").
-bool returns_early(std::initializer_list<const void*> sides) {
-  return std::none_of(sides.begin(), sides.end(), [](const void* side) {
-    return host_accesses(side) || always_synchronous(side);
-  });
-}
-
-// A copy between arrays, or between an array and memory. Positions and extent count the array's
-// texels.
-Result<Copy> array_copy_of(const abi::Copy3D& box) {
-  const auto array = find_array(box.to_array ? box.to_array : box.from_array);
-  if (!array) return fail(Status::invalid_handle);
-  const auto bytes = [texel = array->image.format.bytes()](std::size_t texels) {
-    return (Checked(texels) * texel).saturated();
-  };
-  const auto side = [&](const void* handle, const abi::PitchedPointer& pointer,
-                        const abi::Position& at) {
-    return CopySide{handle, pointer, bytes(at.x), at.y, at.z};
-  };
-  return array_copy(side(box.to_array, box.to, box.to_position),
-                    side(box.from_array, box.from, box.from_position), bytes(box.extent.width),
-                    box.extent.height, box.extent.depth, direction_of(box.kind));
-}
-
 }  // namespace
 
 bool knows_memory(const void* address) {
@@ -180,27 +111,6 @@ void note_sides(Copy& copy) {
 
 Direction direction_of(int kind) {
   return kind < 0 || kind > int(Direction::by_address) ? Direction(0xff) : Direction(kind);
-}
-
-Result<Copy> copy_of(const abi::Copy3D* box) {
-  if (!box) return fail(Status::invalid_value);
-  const auto ambiguous = [](const void* array, const abi::PitchedPointer& memory) {
-    return (array != nullptr) == (memory.pointer != nullptr);
-  };
-  const bool empty = !box->extent.width || !box->extent.height || !box->extent.depth;
-  if (!empty && (ambiguous(box->from_array, box->from) || ambiguous(box->to_array, box->to)))
-    return fail(Status::invalid_value);
-  if (box->from_array || box->to_array) return array_copy_of(*box);
-  return Copy{.to = place_in(box->to, box->to_position),
-              .from = place_in(box->from, box->from_position),
-              .width = box->extent.width,
-              .height = box->extent.height,
-              .depth = box->extent.depth,
-              .to_pitch = box->to.pitch,
-              .to_rows = box->to.height,
-              .from_pitch = box->from.pitch,
-              .from_rows = box->from.height,
-              .direction = direction_of(box->kind)};
 }
 
 Status check(const Copy& copy) {
@@ -287,85 +197,6 @@ void perform(const Fill& fill) {
   for (std::uint64_t z = 0; z < box.slices; ++z)
     for (std::uint64_t y = 0; y < box.rows; ++y)
       fill_row(static_cast<char*>(fill.to) + box.offset(z, y), fill);
-}
-
-namespace {
-
-// The legacy streams of other devices between which a copy in a legacy stream copies. It is ordered
-// like work of theirs, before what they get later and behind what they got (CUDA guide,
-// "Peer-to-Peer Memory Copy"; recorded in tests/kernels/copy_between_null_streams.cu).
-class OtherNullStreams {
- public:
-  OtherNullStreams(const Stream& stream, const Copy& copy) {
-    if (stream.kind() != Stream::Kind::legacy || Core::get().device_count() == 1) return;
-    for (const void* const side : {static_cast<const void*>(copy.to), copy.from}) {
-      const auto found = Core::get().memory.find(address_of(side));
-      if (!found || found->kind != machine::AllocationKind::device) continue;
-      if (found->device == stream.device().ordinal) continue;
-      const auto other = Core::get().device(found->device).legacy();
-      if (std::find(streams_.begin(), streams_.end(), other) == streams_.end())
-        streams_.push_back(other);
-    }
-  }
-  // To wait for.
-  std::vector<Ticket> reached() const {
-    std::vector<Ticket> tickets;
-    for (const auto& other : streams_) tickets.push_back(other->mark([] {}));
-    return tickets;
-  }
-  void wait_for(const Ticket& copy) const {
-    for (const auto& other : streams_) other->mark([] {}, {copy});
-  }
-
- private:
-  std::vector<std::shared_ptr<Stream>> streams_;
-};
-
-}  // namespace
-
-Status copy(Stream& stream, const Copy& request, bool asynchronous, SourceOrder order) {
-  Copy work = request;
-  note_sides(work);
-  if (Status status = check(request); status != Status::success) return status;
-  if (Status status = check_access(request, current_device()); status != Status::success)
-    return status;
-  if (capturing(stream)) {
-    if (!asynchronous) return unsafe_in_capture();
-    Work node = request;
-    if (const auto captured = capture_work(stream, node)) return *captured;
-  }
-  if (Status status = allowed_now(stream); status != Status::success) return status;
-  if (request.empty() && asynchronous) return Status::success;
-  const bool waits = !asynchronous && !returns_early({request.to, request.from});
-  Staging staging = waits ? Staging::wait : staging_of(request);
-  if (asynchronous && order == SourceOrder::during_call && !pageable(request.to))
-    staging = Staging::snapshot;
-  work.awaited = waits;
-  if (staging == Staging::wait) {
-    {
-      const PrintfFifo::Waiting waiting(stream.device().printed);
-      stream.run([&] { perform(Work(work), stream); });
-    }
-    return stream.device().fault();
-  }
-  std::shared_ptr<std::vector<char>> staged;
-  if (staging == Staging::snapshot) staged = snapshot(work);
-  const OtherNullStreams others(stream, work);
-  others.wait_for(
-      stream.submit([work, staged, &stream] { perform(Work(work), stream); }, others.reached()));
-  return Status::success;
-}
-
-Status fill(Stream& stream, const Fill& request, bool asynchronous) {
-  if (Status status = check(request); status != Status::success) return status;
-  if (capturing(stream) && !asynchronous) return unsafe_in_capture();
-  Fill work = request;
-  work.asynchronous = asynchronous;
-  const Status status = submit(stream, work);
-  if (asynchronous || status != Status::success) return status;
-  if (returns_early({request.to})) return status;
-  stream.synchronize();
-  return stream.device().fault();
 }
 
 }  // namespace inflight::cuda

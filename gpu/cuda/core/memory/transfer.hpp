@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "gpu/bytes/range.hpp"
-#include "gpu/cuda/core/abi.hpp"
-#include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/base/abi.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
 
 namespace inflight::cuda {
 
@@ -19,7 +19,7 @@ enum class Direction : std::uint8_t {
   by_address = 4,
 };
 
-struct GivenCopy;  // graph/copy_nodes.hpp
+struct GivenCopy;  // calls/copy_nodes.hpp
 
 // A box of `width` bytes × `height` rows × `depth` slices. Rows lie `pitch` bytes apart, slices
 // `pitch * rows` bytes. A linear copy has height and depth 1.
@@ -59,9 +59,6 @@ inline Copy linear(void* to, const void* from, std::uint64_t bytes, Direction di
 char* place_in(const abi::PitchedPointer& memory, const abi::Position& at);
 // From a number of cudaMemcpyKind. An unknown number gives a Direction that check() refuses.
 Direction direction_of(int kind);
-// From a cudaMemcpy3DParms (invalid_value: null, or outside an array; invalid_handle: no array).
-Result<Copy> copy_of(const abi::Copy3D* box);
-
 // `height` rows × `depth` slices of `width` elements of `element` bytes (1, 2 or 4).
 struct Fill {
   void* to = nullptr;
@@ -99,15 +96,6 @@ ByteRange written(const Write& write) {
 
 void perform(const Copy&);
 void perform(const Fill&);
-
-// cudaMemcpySrcAccessOrder by its numbers: when an asynchronous copy may read its source.
-enum class SourceOrder : int { stream = 1, during_call = 2, any = 3 };
-// The whole call: checks it, then does it in stream order or adds a node to the graph that the
-// stream captures. A call that is not `asynchronous` returns when the bytes have moved. CUDA's
-// rules for pageable memory hold either way (CUDA runtime API, "API synchronization behavior").
-Status copy(Stream& stream, const Copy& copy, bool asynchronous,
-            SourceOrder order = SourceOrder::stream);
-Status fill(Stream& stream, const Fill& fill, bool asynchronous);
 
 // True if there is memory at the address now that CUDA knows.
 bool knows_memory(const void* address);

@@ -9,8 +9,8 @@
 #include <cstring>
 
 #include "gpu/check/printable.hpp"
-#include "gpu/cuda/core/report/status.hpp"
-#include "gpu/cuda/core/settings.hpp"
+#include "gpu/cuda/core/base/settings.hpp"
+#include "gpu/cuda/core/base/status.hpp"
 
 namespace inflight::cuda {
 namespace {

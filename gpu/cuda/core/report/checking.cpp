@@ -15,11 +15,10 @@
 #include "gpu/check/report/filter.hpp"
 #include "gpu/check/report/report.hpp"
 #include "gpu/check/report/spool.hpp"
-#include "gpu/cuda/core/core.hpp"
+#include "gpu/cuda/core/base/lifetime.hpp"
+#include "gpu/cuda/core/base/settings.hpp"
+#include "gpu/cuda/core/base/status.hpp"
 #include "gpu/cuda/core/report/python_memory.hpp"
-#include "gpu/cuda/core/report/status.hpp"
-#include "gpu/cuda/core/settings.hpp"
-#include "gpu/cuda/core/watch/watch.hpp"
 
 namespace inflight::cuda {
 namespace {
@@ -97,7 +96,6 @@ class Checking {
 
   // The last step, once nothing more can be found.
   void conclude() {
-    watch::end();
     checker_.process_ended({});
     const auto all = checker_.findings().all();
     if (spool_ && spool_->conclude(checker_.launches(), all)) return;
@@ -148,7 +146,7 @@ Checking* instance() {
 // a process can change its exit status only by ending here.
 __attribute__((destructor)) void end_with_status() {
   const int status = end_status;
-  if (status == 0 || Core::forked()) return;
+  if (status == 0 || process_forked()) return;
   std::fflush(nullptr);
   _exit(status);
 }

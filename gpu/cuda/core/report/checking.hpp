@@ -8,9 +8,9 @@ namespace inflight::cuda {
 check::Listener* checker();
 // True if a finding already says why this launch ended.
 bool checking_explains(std::uint64_t launch);
-// Called once the process has nothing more to run. Reports a summary, or leaves that to the command
-// that collects findings. In the former case, any mistake ends the process with
-// INFLIGHT_ERROR_EXITCODE (default 86).
+// Called once the process has nothing more to run and the watch on host accesses has ended. Reports
+// a summary, or leaves that to the command that collects findings. In the former case, any mistake
+// ends the process with INFLIGHT_ERROR_EXITCODE (default 86).
 void conclude_checking();
 // A report could not be written, so the process will end with status 1 if nothing else changes its
 // status.

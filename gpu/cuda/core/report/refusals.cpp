@@ -9,10 +9,10 @@
 #include <string>
 #include <utility>
 
+#include "gpu/cuda/core/base/guard.hpp"
+#include "gpu/cuda/core/base/status.hpp"
 #include "gpu/cuda/core/report/call.hpp"
-#include "gpu/cuda/core/report/guard.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
-#include "gpu/cuda/core/report/status.hpp"
 #include "gpu/host/of_this_thread.hpp"
 
 namespace inflight::cuda {

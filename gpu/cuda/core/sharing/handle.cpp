@@ -15,7 +15,6 @@
 #include <string>
 
 #include "gpu/bytes/range.hpp"
-#include "gpu/cuda/core/core.hpp"
 #include "gpu/host/shared_file.hpp"
 
 namespace inflight::cuda {
@@ -103,14 +102,14 @@ bool is_handle(const SharingHandle& handle, SharingHandle::Kind kind) {
 
 }  // namespace
 
-Result<SharingHandle> sharing_handle(SharingHandle::Kind kind, int file, const Device& device) {
+Result<SharingHandle> sharing_handle(SharingHandle::Kind kind, int file, int device) {
   struct stat facts {};
   if (fstat(file, &facts) != 0) return fail(Status::invalid_value);
   SharingHandle handle;
   handle.kind = kind;
   handle.process = getpid();
   handle.file = file;
-  handle.device = device.index;
+  handle.device = device;
   handle.system = facts.st_dev;
   handle.inode = facts.st_ino;
   return handle;
@@ -132,13 +131,6 @@ Status lost_descriptor() {
               "the program has closed a file descriptor that it did not open, and the software GPU "
               "needed it: close only descriptors that your program opened itself.");
   return Status::operating_system;
-}
-
-int visible_ordinal(int index) {
-  Core& core = Core::get();
-  for (int i = 0; i < core.device_count(); ++i)
-    if (core.device(i).index == index) return i;
-  return current_device().ordinal;
 }
 
 }  // namespace inflight::cuda

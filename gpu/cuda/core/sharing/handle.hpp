@@ -4,12 +4,10 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "gpu/cuda/core/report/status.hpp"
+#include "gpu/cuda/core/base/status.hpp"
 #include "gpu/host/own_descriptor.hpp"
 
 namespace inflight::cuda {
-
-class Device;
 
 // cudaIpcMemHandle_t, cudaIpcEventHandle_t and cudaMemPoolPtrExportData: bytes that programs carry
 // from process to process.
@@ -27,8 +25,8 @@ struct SharingHandle {
 };
 static_assert(sizeof(SharingHandle) == 64 && std::is_trivially_copyable_v<SharingHandle>);
 
-// A handle for `file`, which this process has open, and a device.
-Result<SharingHandle> sharing_handle(SharingHandle::Kind kind, int file, const Device& device);
+// A handle for `file`, which this process has open, and a device by its index on the machine.
+Result<SharingHandle> sharing_handle(SharingHandle::Kind kind, int file, int device);
 
 // Opens the file that a handle names, after checking that it is one of this kind which a process of
 // this user made, and that it holds the handle's bytes (invalid_value: not a handle of this kind,
@@ -40,9 +38,5 @@ Result<host::OwnDescriptor> open_own(const SharingHandle&, SharingHandle::Kind);
 
 // Reports that the program closed a descriptor of this library, and fails (operating_system).
 Status lost_descriptor();
-
-// This process's number for the machine's device of this index, or the current device's if the
-// device is not visible.
-int visible_ordinal(int index);
 
 }  // namespace inflight::cuda

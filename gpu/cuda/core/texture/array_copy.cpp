@@ -1,8 +1,8 @@
 // Copies to and from CUDA arrays.
 #include <algorithm>
 
-#include "gpu/cuda/core/core.hpp"
-#include "gpu/cuda/core/memory/addresses.hpp"
+#include "gpu/cuda/core/base/addresses.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
 #include "gpu/cuda/core/texture/array.hpp"
 
 namespace inflight::cuda {
@@ -54,27 +54,46 @@ Result<Copy> array_copy(const CopySide& to, const CopySide& from, std::size_t wi
               .from_array = from.array};
 }
 
-Status copy_run(Stream& stream, CopySide to, CopySide from, std::size_t bytes, Direction direction,
-                bool asynchronous) {
-  // The bytes left in a row. Memory without an array counts as one row.
-  const auto left = [&](const CopySide& s) {
-    const auto array = s.array ? find_array(s.array) : nullptr;
-    const std::uint64_t row = array ? array->image.levels[0].pitch : ~std::uint64_t{0};
-    return s.x < row ? row - s.x : 0;
+namespace {
+
+// A copy between arrays, or between an array and memory. Positions and extent count the array's
+// texels.
+Result<Copy> array_copy_of(const abi::Copy3D& box) {
+  const auto array = find_array(box.to_array ? box.to_array : box.from_array);
+  if (!array) return fail(Status::invalid_handle);
+  const auto bytes = [texel = array->image.format.bytes()](std::size_t texels) {
+    return (Checked(texels) * texel).saturated();
   };
-  const auto advance = [&](CopySide& s, std::size_t by) {
-    s.x += by;
-    if (s.array && left(s) == 0) s.x = 0, ++s.y;
+  const auto side = [&](const void* handle, const abi::PitchedPointer& pointer,
+                        const abi::Position& at) {
+    return CopySide{handle, pointer, bytes(at.x), at.y, at.z};
   };
-  while (bytes != 0) {
-    const std::size_t now = std::min({bytes, left(to), left(from)});
-    if (now == 0) return Status::invalid_value;
-    const auto part = array_copy(to, from, now, 1, 1, direction);
-    if (!part) return part.error().status;
-    if (Status s = copy(stream, *part, asynchronous); s != Status::success) return s;
-    advance(to, now), advance(from, now), bytes -= now;
-  }
-  return Status::success;
+  return array_copy(side(box.to_array, box.to, box.to_position),
+                    side(box.from_array, box.from, box.from_position), bytes(box.extent.width),
+                    box.extent.height, box.extent.depth, direction_of(box.kind));
+}
+
+}  // namespace
+
+Result<Copy> copy_of(const abi::Copy3D* box) {
+  if (!box) return fail(Status::invalid_value);
+  const auto ambiguous = [](const void* array, const abi::PitchedPointer& memory) {
+    return (array != nullptr) == (memory.pointer != nullptr);
+  };
+  const bool empty = !box->extent.width || !box->extent.height || !box->extent.depth;
+  if (!empty && (ambiguous(box->from_array, box->from) || ambiguous(box->to_array, box->to)))
+    return fail(Status::invalid_value);
+  if (box->from_array || box->to_array) return array_copy_of(*box);
+  return Copy{.to = place_in(box->to, box->to_position),
+              .from = place_in(box->from, box->from_position),
+              .width = box->extent.width,
+              .height = box->extent.height,
+              .depth = box->extent.depth,
+              .to_pitch = box->to.pitch,
+              .to_rows = box->to.height,
+              .from_pitch = box->from.pitch,
+              .from_rows = box->from.height,
+              .direction = direction_of(box->kind)};
 }
 
 abi::Position position_in(const void* handle, const void* pointer) {

@@ -7,16 +7,15 @@
 #include <unordered_map>
 
 #include "gpu/bytes/range.hpp"
-#include "gpu/cuda/core/core.hpp"
-#include "gpu/cuda/core/memory/addresses.hpp"
-#include "gpu/cuda/core/profiles.hpp"
-#include "gpu/cuda/core/store.hpp"
+#include "gpu/cuda/core/base/addresses.hpp"
+#include "gpu/cuda/core/base/profiles.hpp"
+#include "gpu/cuda/core/base/store.hpp"
+#include "gpu/cuda/core/queue/core.hpp"
 #include "gpu/cuda/core/texture/array.hpp"
 
 namespace inflight::cuda {
 namespace {
 
-using texture::Image;
 using texture::Sampler;
 
 // The descriptions, which programs may query.
@@ -25,12 +24,12 @@ struct Described {
   abi::TextureDescription description;
   std::optional<abi::ResourceView> view;
 };
-struct Descriptions {
+struct ObjectDescriptions {
   std::mutex mutex;
   std::unordered_map<ObjectHandle, Described> of;
 };
-Descriptions& descriptions() {
-  static auto& all = *new Descriptions;
+ObjectDescriptions& object_descriptions() {
+  static auto& all = *new ObjectDescriptions;
   return all;
 }
 
@@ -53,13 +52,13 @@ bool can_begin_at(std::uint64_t base) {
 
 // --- resources ---
 
-Result<Image> linear_image(const abi::Resource& r) {
+Result<texture::Image> linear_image(const abi::Resource& r) {
   const auto format = format_of(r.linear.format);
   if (!format) return tl::unexpected(format.error());
   const std::uint64_t base = address_of(r.linear.pointer);
   const auto texels = r.linear.bytes / format->bytes();
   if (!can_begin_at(base) || texels > most_texels(*format)) return fail(Status::invalid_value);
-  Image image;
+  texture::Image image;
   image.geometry = texture::Geometry::line;
   image.linear = true;
   image.format = *format;
@@ -72,7 +71,7 @@ Result<Image> linear_image(const abi::Resource& r) {
   return image;
 }
 
-Result<Image> pitched_image(const abi::Resource& r) {
+Result<texture::Image> pitched_image(const abi::Resource& r) {
   const auto& p = r.pitched;
   const auto format = format_of(p.format);
   if (!format) return tl::unexpected(format.error());
@@ -84,7 +83,7 @@ Result<Image> pitched_image(const abi::Resource& r) {
       !within(p.width, pitched_width) || !within(p.height, pitched_height) ||
       !within(p.pitch, pitched_pitch))
     return fail(Status::invalid_value);
-  Image image;
+  texture::Image image;
   image.geometry = texture::Geometry::plane;
   image.format = *format;
   image.base = base;
@@ -98,7 +97,7 @@ Result<Image> pitched_image(const abi::Resource& r) {
   return image;
 }
 
-Result<Image> image_of(const abi::Resource& r) {
+Result<texture::Image> image_of(const abi::Resource& r) {
   switch (r.type) {
     case abi::resource_array:
       if (const auto array = find_array(r.array)) return array->image;
@@ -116,7 +115,7 @@ Result<Image> image_of(const abi::Resource& r) {
 }
 
 // Restricts the image to the view's levels, layers and format.
-Status apply(const abi::ResourceView& view, Image& image) {
+Status apply(const abi::ResourceView& view, texture::Image& image) {
   // 1 to 24: 1, 2, 4 channels of u8, s8, u16, s16, u32, s32, f16, f32. Compressed formats follow.
   constexpr int formats = 24, compressed = 14;
   if (view.format <= 0 || view.format > formats + compressed) return Status::invalid_value;
@@ -151,7 +150,7 @@ Status apply(const abi::ResourceView& view, Image& image) {
 
 // --- descriptions ---
 
-Status check(const abi::TextureDescription& d, const Image& image, Filtering integers) {
+Status check(const abi::TextureDescription& d, const texture::Image& image, Filtering integers) {
   const auto in = [](int value, int most) { return value >= 0 && value <= most; };
   for (const int a : d.address)
     if (!in(a, 3)) return Status::invalid_value;
@@ -179,19 +178,19 @@ Sampler sampler_of(const abi::TextureDescription& d) {
 
 template <class Get>
 Status described(ObjectHandle handle, Get get) {
-  auto& all = descriptions();
+  auto& all = object_descriptions();
   std::lock_guard lock(all.mutex);
   const auto found = all.of.find(handle);
   return found == all.of.end() ? Status::invalid_value : get(found->second);
 }
 
 void keep(ObjectHandle handle, Described what) {
-  auto& all = descriptions();
+  auto& all = object_descriptions();
   std::lock_guard lock(all.mutex);
   all.of[handle] = std::move(what);
 }
 void forget(ObjectHandle handle) {
-  auto& all = descriptions();
+  auto& all = object_descriptions();
   std::lock_guard lock(all.mutex);
   all.of.erase(handle);
 }

@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 
-#include "gpu/cuda/core/report/status.hpp"
+#include "gpu/cuda/core/base/status.hpp"
 #include "gpu/cuda/core/texture/texture_abi.hpp"
 
 namespace inflight::cuda {

@@ -1,7 +1,7 @@
 // The structures of textures and surfaces, laid out as CUDA 13.0 documents them (CUDA runtime API,
 // "Data types used by CUDA Runtime").
 #pragma once
-#include "gpu/cuda/core/abi.hpp"
+#include "gpu/cuda/core/base/abi.hpp"
 
 namespace inflight::cuda::abi {
 

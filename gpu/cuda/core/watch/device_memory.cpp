@@ -11,9 +11,9 @@
 #include <mutex>
 #include <string>
 
+#include "gpu/cuda/core/base/settings.hpp"
 #include "gpu/cuda/core/report/call.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
-#include "gpu/cuda/core/settings.hpp"
 #include "gpu/cuda/core/watch/faults.hpp"
 #include "gpu/cuda/core/watch/host_places.hpp"
 #include "gpu/cuda/core/watch/objects.hpp"

@@ -6,8 +6,8 @@
 #include <memory>
 #include <mutex>
 
+#include "gpu/cuda/core/base/settings.hpp"
 #include "gpu/cuda/core/report/observer.hpp"
-#include "gpu/cuda/core/settings.hpp"
 #include "gpu/cuda/core/watch/calls.hpp"
 #include "gpu/cuda/core/watch/closing.hpp"
 #include "gpu/cuda/core/watch/device_memory.hpp"
