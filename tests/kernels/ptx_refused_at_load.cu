@@ -1,6 +1,6 @@
 // flags: -lcuda
 // stderr: ^inflight: the program's PTX is for sm_120, which a device of sm_90a cannot run$
-// stderr: has version 9.9, and the driver of CUDA 13.0 takes at most 9.0; choose a newer one \(--driver 13.9\)$
+// stderr: has version 9.9, and this driver takes at most 9.4; choose a newer one \(--driver 13.9\)$
 // stderr: `.low` in `mul.low.s32` is not a known modifier$
 // What a driver answers to PTX that it does not assemble: of another chip, of a newer version,
 // misspelt, or against an instruction's rules.

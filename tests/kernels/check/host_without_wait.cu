@@ -85,6 +85,20 @@ void after_the_end() {
   sink = data[5];
 }
 
+// The program ends while the kernel waits for its turn, which takes longer than a kernel mostly has
+// then.
+template <bool right>
+void end_of_program() {
+  Managed data;
+  CHECK(cudaLaunchHostFunc(
+      nullptr, [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(400)); },
+      nullptr));
+  writes<<<1, count>>>(data);
+  wait<right>();
+  sink = data[5];
+  std::exit(0);
+}
+
 template <bool right>
 void pinned_read() {
   Buffer<int> device(count);
@@ -250,9 +264,9 @@ void device_copy() {
 int main(int argc, char** argv) {
   return run_case(
       argc, argv,
-      {BOTH(managed_read), BOTH(managed_write), BOTH(managed_sum), BOTH(managed_increased),
-       BOTH(after_the_end), BOTH(pinned_read), BOTH(pinned_source), BOTH(pinned_destination),
-       BOTH(mapped), BOTH(registered), BOTH(second_look), BOTH(library_call), BOTH(file_write),
-       BOTH(file_read), BOTH(other_stream), BOTH(event), BOTH(graph), BOTH(other_thread),
-       BOTH(device_copy)});
+      {BOTH(managed_read),  BOTH(managed_write), BOTH(managed_sum),   BOTH(managed_increased),
+       BOTH(after_the_end), BOTH(pinned_read),   BOTH(pinned_source), BOTH(pinned_destination),
+       BOTH(mapped),        BOTH(registered),    BOTH(second_look),   BOTH(library_call),
+       BOTH(file_write),    BOTH(file_read),     BOTH(other_stream),  BOTH(event),
+       BOTH(graph),         BOTH(other_thread),  BOTH(device_copy),   BOTH(end_of_program)});
 }

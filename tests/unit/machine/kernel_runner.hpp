@@ -69,7 +69,9 @@ class KernelRunner : public testing::Test {
                 launch.parameters.data());
     const auto oracle = watch_shapes(launch, options);
     Outcome outcome = machine::run(launch, limits, options, [](std::string_view) {});
-    if (oracle) EXPECT_EQ(oracle->wrong(), "");
+    if (oracle) {
+      EXPECT_EQ(oracle->wrong(), "");
+    }
     return outcome;
   }
   // An entry `k` with `count` parameters .b64 p0, p1... around `body`.

@@ -66,7 +66,9 @@ class PtxRunner {
     printed.clear();
     const auto oracle = describes_rightly ? watch_shapes(launch, options) : nullptr;
     Outcome outcome = machine::run(launch, limits, options, print);
-    if (oracle) EXPECT_EQ(oracle->wrong(), "");
+    if (oracle) {
+      EXPECT_EQ(oracle->wrong(), "");
+    }
     return outcome;
   }
 

@@ -89,6 +89,7 @@ const char* read_driver(std::string_view text, Settings& settings) {
   if (!text.starts_with("13.") || !read_number(text.substr(3), minor) || minor < 0 || minor > 99)
     return allowed;
   settings.driver_version = 13000 + 10 * minor;
+  settings.newest_ptx = 90 + minor;
   return nullptr;
 }
 

@@ -116,8 +116,6 @@ int version_of(std::string_view text) {
 }
 
 // PTX 9.0 is CUDA 13.0's, 9.1 is 13.1's and so on.
-int newest_version() { return settings().driver_version / 10 % 100 + 90; }
-
 bool assembles_for(const Architecture& target, const Architecture& device) {
   if (target.specific) return target.number == device.number;
   return target.number <= device.number &&
@@ -128,13 +126,11 @@ bool assembles_for(const Architecture& target, const Architecture& device) {
 // chip. Fatbins may hold such PTX beside machine code.
 Result<void> check_text(const std::string& text, Architecture device, const std::string& module) {
   const std::string name = module.empty() ? "the program's PTX" : module;
-  if (const int version = version_of(text); version > newest_version())
-    return fail(
-        Status::unsupported_ptx_version,
-        fmt::format("{} has version {}.{}, and the driver of CUDA 13.{} takes at most 9.{}; "
-                    "choose a newer one (--driver 13.{})",
-                    name, version / 10, version % 10, newest_version() - 90, newest_version() - 90,
-                    version - 90));
+  if (const int version = version_of(text), newest = settings().newest_ptx; version > newest)
+    return fail(Status::unsupported_ptx_version,
+                fmt::format("{} has version {}.{}, and this driver takes at most 9.{}; "
+                            "choose a newer one (--driver 13.{})",
+                            name, version / 10, version % 10, newest - 90, version - 90));
   if (const Architecture target = target_of(text); !assembles_for(target, device))
     return fail(Status::invalid_ptx, fmt::format("{} is for {}, which a device of {} cannot run",
                                                  name, spelling(target), spelling(device)));

@@ -82,6 +82,7 @@ class Device {
   BusyTime kernels, accesses;              // time with a kernel; with a kernel, copy or fill
   std::atomic<std::uint64_t> physical{0};  // bytes of memory without an address (cuMemCreate)
   std::atomic<bool> cancel{false};         // set at exit: ends running launches, drops pending work
+  std::atomic<std::uint64_t> dropped{0};   // launches
   std::atomic<std::uint32_t> flags{0};
   std::atomic<int> cache_config{0};
   std::array<std::atomic<std::uint64_t>, limit_count> limits;

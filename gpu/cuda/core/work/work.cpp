@@ -269,7 +269,9 @@ struct Perform {
 Status check(const Work& work, Device& device) { return std::visit(Check{device}, work); }
 
 void perform(const Work& work, Stream& stream) {
-  if (stream.device().fault() != Status::success || stream.device().cancel) return;
+  Device& device = stream.device();
+  if (device.cancel && std::holds_alternative<KernelWork>(work)) ++device.dropped;
+  if (device.fault() != Status::success || device.cancel) return;
   // Work that waits for the host to write a value must not stop the watch on the host's accesses.
   if (const auto* const values = std::get_if<ValueWork>(&work)) return perform(*values, stream);
   const watch::Working working;
