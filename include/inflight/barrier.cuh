@@ -1,9 +1,10 @@
-// Barriers in shared memory that threads and copies arrive on: mbarriers.
+// Barriers that threads and copies arrive on: mbarriers in shared memory, and barriers of other
+// scopes in ordinary memory.
 //
-// A barrier counts down the arrivals of its current phase and, on sm_90 and later, the bytes of its
-// copies. When both counts reach zero, the phase completes, all waiting threads continue, and the
-// next phase begins. PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier";
-// CUDA C++ Programming Guide, "Asynchronous Barrier".
+// An mbarrier counts down the arrivals of its current phase and, on sm_90 and later, the bytes of
+// its copies. When both counts reach zero, the phase completes, all waiting threads continue, and
+// the next phase begins. PTX ISA, "Parallel Synchronization and Communication Instructions:
+// mbarrier"; CUDA C++ Programming Guide, "Asynchronous Barrier".
 //
 //   __shared__ inflight::barrier<> ready;
 //   if (threadIdx.x == 0) ready.init(blockDim.x);
@@ -11,7 +12,14 @@
 //   auto token = ready.arrive();  // this thread's part is done
 //   ...                           // work that needs no other thread
 //   ready.wait(token);            // all threads' parts are done
+//
+// barrier<thread_scope_device>, <thread_scope_system> and <thread_scope_thread> lie in ordinary
+// memory, and host code has them too. Copies do not complete on them. So is
+// barrier<thread_scope_block, F>, whose phases end with a call of an F: the last thread to arrive
+// makes it, before any wait returns.
 #pragma once
+#include <inflight/impl/copy_policy.cuh>
+#include <inflight/impl/counted_barrier.cuh>
 #include <inflight/impl/mbarrier_wait.cuh>
 #include <inflight/impl/timed_wait.cuh>
 #include <inflight/ptx/address.cuh>
@@ -22,14 +30,16 @@
 
 namespace inflight {
 
-// 8 bytes of shared memory. Trivial type: call init() before use.
-template <thread_scope Scope = thread_scope_block>
-class barrier {
-  static_assert(
-      Scope == thread_scope_block,
-      "A barrier lies in a block's shared memory: its scope is thread_scope_block. Blocks of a "
-      "cluster arrive with arrive_at(rank); for whole grids see grid_group.");
+// In ordinary memory, on host and device. Call init() or a constructor before use.
+template <thread_scope Scope = thread_scope_block, class Completion = impl::no_completion>
+class barrier : public impl::counted_barrier<Scope, Completion> {
+ public:
+  using impl::counted_barrier<Scope, Completion>::counted_barrier;
+};
 
+// An mbarrier: 8 bytes of shared memory. Trivial type: call init() before use.
+template <>
+class barrier<thread_scope_block, impl::no_completion> {
  public:
   // Identifies the phase that an arrival belongs to.
   using arrival_token = std::uint64_t;
@@ -69,12 +79,29 @@ class barrier {
   // It does not wait. It makes only the copies visible, not the thread's own writes.
   INFLIGHT_DEVICE void arrive_on_copies() { ptx::cp_async_mbarrier_arrive_noinc(address()); }
 
-  // Arrives on the barrier at the same offset in the shared memory of block `rank` of the cluster.
-  // sm_90.
+  // Arrives on the barrier at the same offset in the shared memory of block `rank` of the cluster,
+  // once or `count` times. That block waits with wait_parity_for_cluster. sm_90.
   template <class Chip = void>
   INFLIGHT_DEVICE void arrive_at(unsigned rank) {
     impl::require_clusters<Chip>();
     ptx::mbarrier_arrive_remote(address(), rank);
+  }
+  template <class Chip = void>
+  INFLIGHT_DEVICE void arrive_at(unsigned rank, unsigned count) {
+    impl::require_clusters<Chip>();
+    ptx::mbarrier_arrive_remote(address(), rank, count);
+  }
+  // The same; that phase also waits for `bytes` of copies, which are expected before the arrival.
+  template <class Chip = void>
+  INFLIGHT_DEVICE void arrive_and_expect_at(unsigned rank, std::uint32_t bytes) {
+    impl::require_clusters<Chip>();
+    ptx::mbarrier_arrive_expect_tx_remote(address(), rank, bytes);
+  }
+  // That phase waits for `bytes` of copies; no arrival.
+  template <class Chip = void>
+  INFLIGHT_DEVICE void expect_at(unsigned rank, std::uint32_t bytes) {
+    impl::require_clusters<Chip>();
+    ptx::mbarrier_expect_tx_remote(address(), rank, bytes);
   }
 
   // Whether the token's phase has completed. Does not wait.
@@ -115,6 +142,14 @@ class barrier {
   // third. For threads that did not arrive themselves; `barrier_phase` tracks the parity for them.
   INFLIGHT_DEVICE void wait_parity(unsigned parity) const { impl::wait_parity(address(), parity); }
 
+  // The same for a phase in which threads of other blocks arrive: what they wrote before is visible
+  // too. mbarrier.try_wait.acquire.cluster; sm_90.
+  template <class Chip = void>
+  INFLIGHT_DEVICE void wait_parity_for_cluster(unsigned parity) const {
+    impl::require_clusters<Chip>();
+    impl::wait_parity_for_cluster(address(), parity);
+  }
+
   INFLIGHT_DEVICE void arrive_and_wait() { wait(arrive()); }
 
   // The mbarrier's 64 bits, for ptx:: functions and for copies.
@@ -126,9 +161,12 @@ class barrier {
 };
 
 // Initialises a barrier, as for cuda::barrier: one thread calls it, before a barrier of the block.
-template <thread_scope Scope>
-INFLIGHT_DEVICE void init(barrier<Scope>* which, unsigned arrivals) {
-  which->init(arrivals);
+INFLIGHT_DEVICE void init(barrier<>* which, unsigned arrivals) { which->init(arrivals); }
+INFLIGHT_CALLS_ARGUMENTS
+template <thread_scope Scope, class Completion>
+INFLIGHT_HOST_DEVICE void init(barrier<Scope, Completion>* which, std::ptrdiff_t arrivals,
+                               Completion completion = Completion()) {
+  which->init(arrivals, completion);
 }
 
 // One thread's view of a barrier on which other threads or copies arrive. It tracks the parity, so
@@ -161,19 +199,22 @@ class transaction {
   INFLIGHT_DEVICE explicit transaction(std::uint32_t mbarrier) : address_(mbarrier) {}
 
   // From global to this block's shared memory. Size and both addresses are multiples of 16.
-  template <class Chip = void>
-  INFLIGHT_DEVICE void load(void* shared, const void* global, std::uint32_t bytes) {
+  // `policy...` is nothing, or an L2 policy (cache_policy.cuh).
+  template <class Chip = void, class... Policy>
+  INFLIGHT_DEVICE void load(void* shared, const void* global, std::uint32_t bytes,
+                            Policy... policy) {
     impl::require_bulk_copies<Chip>();
+    impl::require_policy<Policy...>();
     ptx::cp_async_bulk_load(ptx::shared_address(shared), ptx::global_address(global), bytes,
-                            address_);
+                            address_, policy...);
     bytes_ += bytes;
   }
 
   // The same for a number of bytes known at compile time.
-  template <std::uint32_t Bytes>
-  INFLIGHT_DEVICE void load(void* shared, const void* global) {
+  template <std::uint32_t Bytes, class... Policy>
+  INFLIGHT_DEVICE void load(void* shared, const void* global, Policy... policy) {
     static_assert(Bytes % 16 == 0, "A bulk copy moves a multiple of 16 bytes.");
-    load(shared, global, Bytes);
+    load(shared, global, Bytes, policy...);
   }
 
   // Counts the bytes of a copy that is issued elsewhere on mbarrier(), such as a tensor copy.

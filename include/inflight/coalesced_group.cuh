@@ -111,6 +111,7 @@ INFLIGHT_DEVICE coalesced_group binary_partition(const Group& group, bool predic
 
 // Groups of `size` consecutive ranks; the last may be smaller. One match.any.
 INFLIGHT_DEVICE coalesced_group tiled_partition(const coalesced_group& group, unsigned size) {
+  INFLIGHT_REQUIRE(size > 0, "tiled_partition cuts groups of at least one thread");
   const unsigned tile = group.thread_rank() / size;
   return coalesced_group(ptx::match_any(group.mask(), std::uint32_t(tile)), tile,
                          (group.num_threads() + size - 1) / size);

@@ -19,6 +19,7 @@ namespace inflight {
 // the remainder. `size` is 1, 2, 4, 8, 16 or 32, and may be known only at run time. Prefer
 // tiled_partition<Size>. It is a collective if the parent is part of a warp. A grid cannot be cut.
 INFLIGHT_DEVICE thread_group tiled_partition(const thread_group& parent, unsigned size) {
+  impl::require_tile_size(size);
   const std::uint32_t lanes = impl::lanes_of_block();
   if (parent.kind_ == thread_group::kind::lanes)
     return tiled_partition(coalesced_group(parent.mask_ & lanes), size);
@@ -28,6 +29,7 @@ template <unsigned Size, class Parent>
 INFLIGHT_DEVICE thread_group tiled_partition(const thread_block_tile<Size, Parent>& parent,
                                              unsigned size) {
   static_assert(Size <= 32, "only tiled_partition<Size> cuts a tile of several warps");
+  impl::require_tile_size(size);
   return coalesced_group(parent.mask() & impl::lanes_beside(size) & impl::lanes_of_block());
 }
 

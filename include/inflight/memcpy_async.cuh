@@ -4,7 +4,10 @@
 // The copy is asynchronous (cp.async) as far as both addresses are multiples of 4, in pieces of 16
 // bytes where addresses and size allow it. The remaining bytes, and copies in any other direction,
 // are complete when the call returns. With aligned_size_t<16> the piece size is known at compile
-// time. A group is any object with size(), thread_rank() and, for wait, sync().
+// time; with a barrier too, the copy is a single bulk copy on sm_90 and later. A group is any
+// object with size(), thread_rank() and, for wait, sync().
+//
+// All take an L2 policy (cache_policy.cuh) as their last argument.
 //
 // The copy is complete after wait(group) or wait_prior<N>(group), if called with a group only; with
 // a pipeline, when its stage is full; with a barrier, when the phase in which the threads arrive
@@ -13,6 +16,7 @@
 #pragma once
 #include <inflight/barrier.cuh>
 #include <inflight/impl/strided_copy.cuh>
+#include <inflight/ptx/fence.cuh>
 
 namespace inflight {
 
@@ -60,6 +64,12 @@ INFLIGHT_DEVICE void memcpy_async(const Group& group, T* to, const T* from, Size
   impl::copy_part<impl::promise<T, Size>>(group, to, from, bytes);
   ptx::cp_async_commit_group();
 }
+template <class Group, class T, class Size>
+INFLIGHT_DEVICE void memcpy_async(const Group& group, T* to, const T* from, Size bytes,
+                                  std::uint64_t policy) {
+  impl::copy_part<impl::promise<T, Size>>(group, to, from, bytes, policy);
+  ptx::cp_async_commit_group();
+}
 
 // The same in elements: the smaller of both counts. An aligned count is a number of elements whose
 // bytes are a multiple of the alignment.
@@ -92,28 +102,94 @@ INFLIGHT_DEVICE void wait(const Group& group) {
 
 // --- with a barrier ---
 
-// The threads of the group copy, and the barrier's current phase also waits for their copies. The
-// threads arrive as usual. cp.async.mbarrier.arrive.
-template <class Group, class T, class Size>
-INFLIGHT_DEVICE void memcpy_async(const Group& group, T* to, const T* from, Size bytes,
-                                  barrier<>& done) {
-  impl::copy_part<impl::promise<T, Size>>(group, to, from, bytes);
-  ptx::cp_async_mbarrier_arrive(done.address());
+// Whether the barrier's phase, or the pipeline's stage, must be waited for before the bytes are
+// seen. If not, they are there when the call returns. As cuda::async_contract_fulfillment.
+enum class async_contract_fulfillment { none, async };
+
+namespace impl {
+
+INFLIGHT_DEVICE async_contract_fulfillment fulfilled(const copied& by) {
+  return by.asynchronously ? async_contract_fulfillment::async : async_contract_fulfillment::none;
 }
-template <class Group, class Size>
-INFLIGHT_DEVICE void memcpy_async(const Group& group, void* to, const void* from, Size bytes,
-                                  barrier<>& done) {
-  memcpy_async<Group, void>(group, to, from, bytes, done);
+
+// The group's first thread makes the phase expect the bytes and issues one bulk copy. The fence
+// orders what the group's threads did with the memory before, as ordinary accesses, with the copy.
+template <class Group, class... Policy>
+INFLIGHT_DEVICE void copy_in_bulk(const Group& group, void* to, const void* from,
+                                  std::uint32_t bytes, std::uint32_t mbarrier, Policy... policy) {
+  if (group.thread_rank() != 0 || bytes == 0) return;
+  ptx::fence_proxy_async_shared();
+  ptx::mbarrier_expect_tx(mbarrier, bytes);
+  ptx::cp_async_bulk_load(ptx::shared_address(to), ptx::global_address(from), bytes, mbarrier,
+                          policy...);
+}
+
+}  // namespace impl
+
+// The threads of the group copy, and the barrier's current phase also waits for their copies. The
+// threads arrive as usual. cp.async.mbarrier.arrive; one cp.async.bulk for aligned_size_t<16> or
+// more on sm_90.
+template <class Group, class T, class Size, class... Policy>
+INFLIGHT_DEVICE async_contract_fulfillment memcpy_async(const Group& group, T* to, const T* from,
+                                                        Size bytes, barrier<>& done,
+                                                        Policy... policy) {
+  impl::require_policy<Policy...>();
+  if constexpr (impl::has_sm90<T> && impl::alignment_of_size<Size> >= 16) {
+    if (__isShared(to) && __isGlobal(from)) {
+      impl::copy_in_bulk(group, to, from, static_cast<std::uint32_t>(bytes), done.address(),
+                         policy...);
+      return async_contract_fulfillment::async;
+    }
+  }
+  const impl::copied by =
+      impl::copy_part<impl::promise<T, Size>>(group, to, from, bytes, policy...);
+  ptx::cp_async_mbarrier_arrive(done.address());
+  return impl::fulfilled(by);
+}
+template <class Group, class Size, class... Policy>
+INFLIGHT_DEVICE async_contract_fulfillment memcpy_async(const Group& group, void* to,
+                                                        const void* from, Size bytes,
+                                                        barrier<>& done, Policy... policy) {
+  return memcpy_async<Group, void>(group, to, from, bytes, done, policy...);
 }
 
 // This thread alone copies.
-template <class T, class Size>
-INFLIGHT_DEVICE void memcpy_async(T* to, const T* from, Size bytes, barrier<>& done) {
-  memcpy_async(impl::one_thread{}, to, from, bytes, done);
+template <class T, class Size, class... Policy>
+INFLIGHT_DEVICE async_contract_fulfillment memcpy_async(T* to, const T* from, Size bytes,
+                                                        barrier<>& done, Policy... policy) {
+  return memcpy_async(impl::one_thread{}, to, from, bytes, done, policy...);
 }
-template <class Size>
-INFLIGHT_DEVICE void memcpy_async(void* to, const void* from, Size bytes, barrier<>& done) {
-  memcpy_async(impl::one_thread{}, to, from, bytes, done);
+template <class Size, class... Policy>
+INFLIGHT_DEVICE async_contract_fulfillment memcpy_async(void* to, const void* from, Size bytes,
+                                                        barrier<>& done, Policy... policy) {
+  return memcpy_async(impl::one_thread{}, to, from, bytes, done, policy...);
+}
+
+// --- with a barrier in ordinary memory, on which no copy completes ---
+
+// The copy is complete when the call returns.
+template <class Group, class T, class Size, thread_scope Scope, class Completion>
+INFLIGHT_DEVICE async_contract_fulfillment memcpy_async(const Group& group, T* to, const T* from,
+                                                        Size bytes, barrier<Scope, Completion>&) {
+  if (impl::copy_part<impl::promise<T, Size>>(group, to, from, bytes).asynchronously)
+    ptx::cp_async_wait_all();
+  return async_contract_fulfillment::none;
+}
+template <class Group, class Size, thread_scope Scope, class Completion>
+INFLIGHT_DEVICE async_contract_fulfillment memcpy_async(const Group& group, void* to,
+                                                        const void* from, Size bytes,
+                                                        barrier<Scope, Completion>& done) {
+  return memcpy_async<Group, void>(group, to, from, bytes, done);
+}
+template <class T, class Size, thread_scope Scope, class Completion>
+INFLIGHT_DEVICE async_contract_fulfillment memcpy_async(T* to, const T* from, Size bytes,
+                                                        barrier<Scope, Completion>& done) {
+  return memcpy_async(impl::one_thread{}, to, from, bytes, done);
+}
+template <class Size, thread_scope Scope, class Completion>
+INFLIGHT_DEVICE async_contract_fulfillment memcpy_async(void* to, const void* from, Size bytes,
+                                                        barrier<Scope, Completion>& done) {
+  return memcpy_async(impl::one_thread{}, to, from, bytes, done);
 }
 
 }  // namespace inflight

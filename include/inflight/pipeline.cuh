@@ -13,6 +13,7 @@
 // | make_pipeline() | one thread | async_groups: its cp.async groups |
 // | make_pipeline(group, &state) | a group | mbarrier_arrivals of finished copies |
 // | make_pipeline<transaction_bytes>(group, &state) | a group; one copies | transaction_bytes |
+// | make_pipeline(group, &state) | a group; state of a wider scope | counted_arrivals |
 //
 // The number of stages is part of the type: write `auto pipe = make_pipeline(...)`. A block's
 // pipeline of mbarrier_arrivals converts to pipeline<thread_scope_block>, with any number of
@@ -20,40 +21,28 @@
 #pragma once
 #include <inflight/barrier.cuh>
 #include <inflight/copy.cuh>
+#include <inflight/impl/counted_pipeline.cuh>
 #include <inflight/impl/pipeline_state.cuh>
 #include <inflight/impl/require.cuh>
 #include <inflight/memcpy_async.cuh>
 
 namespace inflight {
 
-enum class pipeline_role { producer, consumer };
-
 // Completion policies.
 struct async_groups {};
 struct mbarrier_arrivals {};
 struct transaction_bytes {};
 
-// In place of a block pipeline's number of stages: known only at run time.
-inline constexpr int any_stages = 0;
-
-template <thread_scope Scope, int Stages = Scope == thread_scope_thread ? 4 : any_stages,
-          class Completion =
-              std::conditional_t<Scope == thread_scope_thread, async_groups, mbarrier_arrivals>>
-class pipeline;
-
 // A block's pipeline in shared memory: two mbarriers a stage. Trivial; make_pipeline initialises
-// it.
-template <thread_scope Scope, int Stages>
-class pipeline_shared_state {
-  static_assert(
-      Scope == thread_scope_block,
-      "A pipeline's shared state is for thread_scope_block; a pipeline of one thread needs "
-      "none: make_pipeline().");
+// it. For device and system scope see impl/counted_pipeline.cuh.
+template <int Stages>
+class pipeline_shared_state<thread_scope_block, Stages> {
   static_assert(Stages >= 1 && Stages <= 255, "A pipeline has 1 to 255 stages.");
 
  public:
   std::uint64_t full[Stages < 1 ? 1 : Stages];   // completes when the stage is full
   std::uint64_t empty[Stages < 1 ? 1 : Stages];  // completes when all consumers released it
+  std::uint32_t users;                           // threads that have not left
 };
 
 // --- one thread ---
@@ -84,8 +73,20 @@ class pipeline<thread_scope_thread, Stages, async_groups> {
     ptx::cp_async_wait_group<Newer>();
     ahead_ = Newer;
   }
+  // For the same source as other pipelines: cp.async groups have no wait with a limit, so these
+  // wait for the batch and return true.
+  template <class Duration>
+  INFLIGHT_DEVICE bool consumer_wait_for(const Duration&) {
+    consumer_wait();
+    return true;
+  }
+  template <class Time>
+  INFLIGHT_DEVICE bool consumer_wait_until(const Time&) {
+    consumer_wait();
+    return true;
+  }
   INFLIGHT_DEVICE void consumer_release() {}
-  INFLIGHT_DEVICE void quit() {}
+  INFLIGHT_DEVICE bool quit() { return true; }
   INFLIGHT_DEVICE void used_ordinary_stores() {}
 
  private:
@@ -138,8 +139,9 @@ class pipeline<thread_scope_block, any_stages, mbarrier_arrivals> {
   INFLIGHT_DEVICE int producer_stage() const { return ring_.head.stage; }
   INFLIGHT_DEVICE int consumer_stage() const { return ring_.tail.stage; }
 
-  // This thread leaves the pipeline, with no stage of its own acquired or in use. A no-op.
-  INFLIGHT_DEVICE void quit() {}
+  // This thread leaves the pipeline, with no stage of its own acquired or in use. Returns whether
+  // it is the last to leave; then the state's memory is free. A pipeline need not be left.
+  INFLIGHT_DEVICE bool quit() { return ring_.leave(stages_); }
 
   // For memcpy_async: ordinary stores wrote some bytes of the stage.
   INFLIGHT_DEVICE void used_ordinary_stores() { ordinary_stores_ = true; }
@@ -209,7 +211,7 @@ class pipeline<thread_scope_block, Stages, transaction_bytes> {
   // All consumers call these.
   INFLIGHT_DEVICE void consumer_wait() { ring_.wait(); }
   INFLIGHT_DEVICE void consumer_release() { ring_.release(Stages); }
-  INFLIGHT_DEVICE void quit() {}
+  INFLIGHT_DEVICE bool quit() { return ring_.leave(Stages); }
 
   INFLIGHT_DEVICE int producer_stage() const { return ring_.head.stage; }
   INFLIGHT_DEVICE int consumer_stage() const { return ring_.tail.stage; }
@@ -257,6 +259,31 @@ INFLIGHT_DEVICE auto make_pipeline(const Group& group,
       group.thread_rank() < producers ? pipeline_role::producer : pipeline_role::consumer);
 }
 
+// The same for device and system scope, where no copy completes on a barrier: each producer's
+// commit waits for its own copies.
+template <class Group, thread_scope Scope, int Stages,
+          class = std::enable_if_t<Scope != thread_scope_block>>
+INFLIGHT_DEVICE pipeline<Scope> make_pipeline(const Group& group,
+                                              pipeline_shared_state<Scope, Stages>* state) {
+  return pipeline<Scope>(*state, group);
+}
+template <class Group, thread_scope Scope, int Stages,
+          class = std::enable_if_t<Scope != thread_scope_block>>
+INFLIGHT_DEVICE pipeline<Scope> make_pipeline(const Group& group,
+                                              pipeline_shared_state<Scope, Stages>* state,
+                                              pipeline_role role) {
+  return pipeline<Scope>(*state, group, role);
+}
+template <class Group, thread_scope Scope, int Stages,
+          class = std::enable_if_t<Scope != thread_scope_block>>
+INFLIGHT_DEVICE pipeline<Scope> make_pipeline(const Group& group,
+                                              pipeline_shared_state<Scope, Stages>* state,
+                                              std::size_t producers) {
+  return make_pipeline(
+      group, state,
+      group.thread_rank() < producers ? pipeline_role::producer : pipeline_role::consumer);
+}
+
 // --- copies into the stage that was acquired ---
 
 namespace impl {
@@ -270,53 +297,71 @@ INFLIGHT_DEVICE constexpr void require_group_copies() {
       "call memcpy_async(shared, global, bytes, pipe) without the group, in that thread.");
 }
 
+// Copies into a stage by groups of cp.async, or by mbarrier arrivals.
+template <int Alignment, class Group, class Size, class Pipeline, class... Policy>
+INFLIGHT_DEVICE async_contract_fulfillment copy_into_stage(const Group& group, void* to,
+                                                           const void* from, Size bytes,
+                                                           Pipeline& into, Policy... policy) {
+  require_policy<Policy...>();
+  const copied by = copy_part<Alignment>(group, to, from, bytes, policy...);
+  if (by.with_stores) into.used_ordinary_stores();
+  return fulfilled(by);
+}
+
 }  // namespace impl
 
-// The group's threads, all producers, copy `bytes` together.
-template <class Group, class T, class Size, thread_scope Scope, int Stages, class Completion>
-INFLIGHT_DEVICE void memcpy_async(const Group& group, T* to, const T* from, Size bytes,
-                                  pipeline<Scope, Stages, Completion>& into) {
+// The group's threads, all producers, copy `bytes` together. `policy...` is nothing, or an L2
+// policy, here and below.
+template <class Group, class T, class Size, thread_scope Scope, int Stages, class Completion,
+          class... Policy>
+INFLIGHT_DEVICE async_contract_fulfillment memcpy_async(const Group& group, T* to, const T* from,
+                                                        Size bytes,
+                                                        pipeline<Scope, Stages, Completion>& into,
+                                                        Policy... policy) {
   impl::require_group_copies<Completion>();
-  if constexpr (!impl::by_bytes<Completion>) {
-    if (impl::copy_part<impl::promise<T, Size>>(group, to, from, bytes))
-      into.used_ordinary_stores();
-  }
+  if constexpr (!impl::by_bytes<Completion>)
+    return impl::copy_into_stage<impl::promise<T, Size>>(group, to, from, bytes, into, policy...);
 }
-template <class Group, class Size, thread_scope Scope, int Stages, class Completion>
-INFLIGHT_DEVICE void memcpy_async(const Group& group, void* to, const void* from, Size bytes,
-                                  pipeline<Scope, Stages, Completion>& into) {
-  impl::require_group_copies<Completion>();
-  if constexpr (!impl::by_bytes<Completion>) {
-    if (impl::copy_part<impl::promise<void, Size>>(group, to, from, bytes))
-      into.used_ordinary_stores();
-  }
+template <class Group, class Size, thread_scope Scope, int Stages, class Completion,
+          class... Policy>
+INFLIGHT_DEVICE async_contract_fulfillment memcpy_async(const Group& group, void* to,
+                                                        const void* from, Size bytes,
+                                                        pipeline<Scope, Stages, Completion>& into,
+                                                        Policy... policy) {
+  return memcpy_async<Group, void>(group, to, from, bytes, into, policy...);
 }
 
 // This thread alone copies `bytes`.
-template <class T, class Size, thread_scope Scope, int Stages, class Completion>
-INFLIGHT_DEVICE void memcpy_async(T* to, const T* from, Size bytes,
-                                  pipeline<Scope, Stages, Completion>& into) {
-  if (impl::copy_part<impl::promise<T, Size>>(impl::one_thread{}, to, from, bytes))
-    into.used_ordinary_stores();
+template <class T, class Size, thread_scope Scope, int Stages, class Completion, class... Policy>
+INFLIGHT_DEVICE async_contract_fulfillment memcpy_async(T* to, const T* from, Size bytes,
+                                                        pipeline<Scope, Stages, Completion>& into,
+                                                        Policy... policy) {
+  return impl::copy_into_stage<impl::promise<T, Size>>(impl::one_thread{}, to, from, bytes, into,
+                                                       policy...);
 }
-template <class Size, thread_scope Scope, int Stages, class Completion>
-INFLIGHT_DEVICE void memcpy_async(void* to, const void* from, Size bytes,
-                                  pipeline<Scope, Stages, Completion>& into) {
-  if (impl::copy_part<impl::promise<void, Size>>(impl::one_thread{}, to, from, bytes))
-    into.used_ordinary_stores();
+template <class Size, thread_scope Scope, int Stages, class Completion, class... Policy>
+INFLIGHT_DEVICE async_contract_fulfillment memcpy_async(void* to, const void* from, Size bytes,
+                                                        pipeline<Scope, Stages, Completion>& into,
+                                                        Policy... policy) {
+  return impl::copy_into_stage<impl::promise<void, Size>>(impl::one_thread{}, to, from, bytes, into,
+                                                          policy...);
 }
 
 // This thread's copy into a stage of transaction bytes: a bulk copy. Addresses and size are
 // multiples of 16 bytes.
-template <class T, class Size, int Stages>
-INFLIGHT_DEVICE void memcpy_async(T* shared, const T* global, Size bytes,
-                                  pipeline<thread_scope_block, Stages, transaction_bytes>& into) {
-  into.copies().load(shared, global, static_cast<std::uint32_t>(bytes));
+template <class T, class Size, int Stages, class... Policy>
+INFLIGHT_DEVICE async_contract_fulfillment
+memcpy_async(T* shared, const T* global, Size bytes,
+             pipeline<thread_scope_block, Stages, transaction_bytes>& into, Policy... policy) {
+  into.copies().load(shared, global, static_cast<std::uint32_t>(bytes), policy...);
+  return async_contract_fulfillment::async;
 }
-template <class Size, int Stages>
-INFLIGHT_DEVICE void memcpy_async(void* shared, const void* global, Size bytes,
-                                  pipeline<thread_scope_block, Stages, transaction_bytes>& into) {
-  into.copies().load(shared, global, static_cast<std::uint32_t>(bytes));
+template <class Size, int Stages, class... Policy>
+INFLIGHT_DEVICE async_contract_fulfillment
+memcpy_async(void* shared, const void* global, Size bytes,
+             pipeline<thread_scope_block, Stages, transaction_bytes>& into, Policy... policy) {
+  into.copies().load(shared, global, static_cast<std::uint32_t>(bytes), policy...);
+  return async_contract_fulfillment::async;
 }
 
 // Waits for all but the `Newer` newest batches of one thread's pipeline.

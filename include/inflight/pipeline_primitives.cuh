@@ -2,6 +2,7 @@
 #pragma once
 #include <inflight/barrier.cuh>
 #include <inflight/copy.cuh>
+#include <inflight/impl/require.cuh>
 
 namespace inflight {
 
@@ -13,12 +14,23 @@ INFLIGHT_DEVICE void pipeline_memcpy_async(void* shared, const void* global) {
 }
 template <int Bytes>
 INFLIGHT_DEVICE void pipeline_memcpy_async(void* shared, const void* global, std::size_t zfill) {
+  INFLIGHT_REQUIRE(zfill <= Bytes, "a copy fills at most its own bytes with zeros");
   cp_async_zero_fill<Bytes>(shared, global, static_cast<std::uint32_t>(Bytes - zfill));
 }
+
+namespace impl {
+
+INFLIGHT_DEVICE void require_copy_size(std::size_t bytes) {
+  INFLIGHT_REQUIRE(bytes == 4 || bytes == 8 || bytes == 16,
+                   "pipeline_memcpy_async copies 4, 8 or 16 bytes");
+}
+
+}  // namespace impl
 
 // The same with the size as an ordinary argument: 4, 8 or 16. If it is not a constant, it is tested
 // at run time.
 INFLIGHT_DEVICE void pipeline_memcpy_async(void* shared, const void* global, std::size_t bytes) {
+  impl::require_copy_size(bytes);
   if (bytes == 16)
     pipeline_memcpy_async<16>(shared, global);
   else if (bytes == 8)
@@ -28,6 +40,7 @@ INFLIGHT_DEVICE void pipeline_memcpy_async(void* shared, const void* global, std
 }
 INFLIGHT_DEVICE void pipeline_memcpy_async(void* shared, const void* global, std::size_t bytes,
                                            std::size_t zfill) {
+  impl::require_copy_size(bytes);
   if (bytes == 16)
     pipeline_memcpy_async<16>(shared, global, zfill);
   else if (bytes == 8)

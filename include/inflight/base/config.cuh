@@ -46,6 +46,11 @@ INFLIGHT_HOST_DEVICE constexpr void require_bulk_copies() {
                 "memcpy_async or cp_async.");
 }
 template <class Use>
+INFLIGHT_HOST_DEVICE constexpr void require_byte_masks() {
+  static_assert(compiled_for >= 1000 && sizeof(Use*) != 0,
+                "Bulk stores with a byte mask need sm_100 or later: compile with -arch=sm_100.");
+}
+template <class Use>
 INFLIGHT_HOST_DEVICE constexpr void require_clusters() {
   static_assert(has_sm90<Use>,
                 "Thread block clusters need sm_90 or later: compile with -arch=sm_90a.");

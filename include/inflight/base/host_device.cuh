@@ -11,3 +11,11 @@
 #else
 #  define INFLIGHT_HOST_DEVICE inline
 #endif
+
+// Before a template for host and device that calls what its arguments bring, which may be for one
+// of the two only: nvcc then does not warn of the other.
+#if defined(__NVCC__)
+#  define INFLIGHT_CALLS_ARGUMENTS _Pragma("nv_exec_check_disable")
+#else
+#  define INFLIGHT_CALLS_ARGUMENTS
+#endif

@@ -30,6 +30,13 @@ struct reduce_to_global {
                    "r"(src), "r"(bytes)                                                          \
                    : "memory");                                                                  \
     }                                                                                            \
+    static INFLIGHT_DEVICE void run(std::uint64_t dst, std::uint32_t src, std::uint32_t bytes,   \
+                                    std::uint64_t policy) {                                      \
+      asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.L2::cache_hint." form     \
+                   " [%0], [%1], %2, %3;" ::"l"(dst),                                            \
+                   "r"(src), "r"(bytes), "l"(policy)                                             \
+                   : "memory");                                                                  \
+    }                                                                                            \
   };
 INFLIGHT_ROW(add, unsigned, "add.u32")
 INFLIGHT_ROW(add, int, "add.s32")
@@ -78,7 +85,7 @@ struct reduce_to_cluster {
   static_assert(
       never<T>,
       "No bulk reduction of this operation and type to shared memory. There are: add of int, "
-      "unsigned and unsigned long long; min and max of int and unsigned; inc and dec of "
+      "unsigned, long long and unsigned long long; min and max of int and unsigned; inc and dec of "
       "unsigned; bit_and, bit_or and bit_xor of int and unsigned.");
 };
 #define INFLIGHT_ROW(operation, type, form)                                                     \
@@ -96,6 +103,7 @@ struct reduce_to_cluster {
 INFLIGHT_ROW(add, unsigned, "add.u32")
 INFLIGHT_ROW(add, int, "add.s32")
 INFLIGHT_ROW(add, unsigned long long, "add.u64")
+INFLIGHT_ROW(add, long long, "add.u64")
 INFLIGHT_ROW(min, unsigned, "min.u32")
 INFLIGHT_ROW(min, int, "min.s32")
 INFLIGHT_ROW(max, unsigned, "max.u32")

@@ -1,6 +1,7 @@
 // Lane and rank arithmetic of groups, and exchanges of values word by word.
 #pragma once
 #include <inflight/bytes.cuh>
+#include <inflight/impl/require.cuh>
 #include <inflight/ptx/warp.cuh>
 
 namespace inflight::impl {
@@ -70,6 +71,11 @@ INFLIGHT_DEVICE unsigned block_threads() { return blockDim.x * blockDim.y * bloc
 INFLIGHT_DEVICE std::uint32_t lanes_of_block() {
   const unsigned left = block_threads() - (block_thread_rank() & ~31u);
   return left >= 32 ? 0xffffffffu : (1u << left) - 1;
+}
+
+INFLIGHT_DEVICE void require_tile_size(unsigned size) {
+  INFLIGHT_REQUIRE(size > 0 && size <= 32 && (size & (size - 1)) == 0,
+                   "tiled_partition cuts tiles of 1, 2, 4, 8, 16 or 32 threads");
 }
 
 // Mask of the aligned group of `size` lanes that contains the caller; `size` is a power of two.

@@ -25,6 +25,16 @@ INFLIGHT_DEVICE void wait_parity(std::uint32_t mbarrier, std::uint32_t parity) {
 #endif
 }
 
+// The same; sees what threads of other blocks did before they arrived. sm_90.
+INFLIGHT_DEVICE void wait_parity_for_cluster(std::uint32_t mbarrier, std::uint32_t parity) {
+  asm volatile(
+      "{ .reg .pred done;\n"
+      "again: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n"
+      "@!done bra again; }" ::"r"(mbarrier),
+      "r"(parity)
+      : "memory");
+}
+
 INFLIGHT_DEVICE void wait_token(std::uint32_t mbarrier, std::uint64_t token) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
   asm volatile(

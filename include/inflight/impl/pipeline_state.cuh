@@ -4,6 +4,7 @@
 #include <inflight/impl/mbarrier_wait.cuh>
 #include <inflight/ptx/address.cuh>
 #include <inflight/ptx/mbarrier.cuh>
+#include <inflight/ptx/memory.cuh>
 
 namespace inflight {
 
@@ -25,7 +26,8 @@ struct pipeline_cursor {
 // A thread's view of the ring of `stages`. Every function takes `stages` as an argument, so that it
 // is a constant if the pipeline's type states it.
 struct pipeline_ring {
-  std::uint32_t state;  // shared address of full[0]; empty[0] follows full[stages - 1]
+  // Shared address of full[0]; empty[0] follows full[stages - 1], and the users empty[stages - 1].
+  std::uint32_t state;
   pipeline_cursor head{}, tail{};
 
   INFLIGHT_DEVICE std::uint32_t full(const pipeline_cursor& at) const {
@@ -47,12 +49,20 @@ struct pipeline_ring {
     ptx::mbarrier_arrive(empty(tail, stages));
     tail.advance(stages);
   }
+  // Returns whether all others have left before; then ends the mbarriers' life.
+  INFLIGHT_DEVICE bool leave(int stages) const {
+    auto* users = static_cast<std::uint32_t*>(__cvta_shared_to_generic(state + 16 * stages));
+    if (ptx::atom_add_acq_rel<ptx::scope::cta>(users, ~0u) != 1) return false;
+    for (int i = 0; i < 2 * stages; ++i) ptx::mbarrier_inval(state + 8 * i);
+    return true;
+  }
 };
 
 // Initialises the mbarriers for these numbers of arrivals a stage. One thread calls it.
 template <int Stages>
 INFLIGHT_DEVICE void init_stages(pipeline_shared_state<thread_scope_block, Stages>* state,
-                                 unsigned producers, unsigned consumers) {
+                                 unsigned producers, unsigned consumers, unsigned users) {
+  state->users = users;
   for (int i = 0; i < Stages; ++i) {
     ptx::mbarrier_init(ptx::shared_address(&state->full[i]), producers);
     ptx::mbarrier_init(ptx::shared_address(&state->empty[i]), consumers);
@@ -68,7 +78,8 @@ template <class Completion, class Group, int Stages>
 INFLIGHT_DEVICE pipeline_ring set_up(const Group& group,
                                      pipeline_shared_state<thread_scope_block, Stages>* state) {
   const unsigned threads = unsigned(group.size());
-  if (group.thread_rank() == 0) init_stages(state, by_bytes<Completion> ? 1 : threads, threads);
+  if (group.thread_rank() == 0)
+    init_stages(state, by_bytes<Completion> ? 1 : threads, threads, threads);
   group.sync();
   return {ptx::shared_address(state->full)};
 }
@@ -84,8 +95,8 @@ INFLIGHT_DEVICE pipeline_ring set_up(const Group& group,
   if (produces) atomicAdd(producers, 1u);
   group.sync();
   if (group.thread_rank() == 0) {
-    const unsigned count = *producers;
-    init_stages(state, by_bytes<Completion> ? 1 : count, unsigned(group.size()) - count);
+    const unsigned count = *producers, threads = unsigned(group.size());
+    init_stages(state, by_bytes<Completion> ? 1 : count, threads - count, threads);
   }
   group.sync();
   return {ptx::shared_address(state->full)};

@@ -6,12 +6,13 @@
 namespace inflight::impl {
 
 // Copies the part of [0, bytes) that belongs to `rank` among `threads`, in pieces of Bytes.
-template <int Bytes>
+// `policy...` is nothing, or an L2 policy, here and below.
+template <int Bytes, class... Policy>
 INFLIGHT_DEVICE void copy_pieces(std::uint32_t dst, std::uint64_t src, std::uint32_t bytes,
-                                 std::uint32_t rank, std::uint32_t threads) {
+                                 std::uint32_t rank, std::uint32_t threads, Policy... policy) {
   constexpr cache_operator kind = Bytes == 16 ? cache_operator::global : cache_operator::all;
   for (std::uint32_t at = rank * Bytes; at < bytes; at += threads * Bytes)
-    ptx::cp_async<Bytes, kind>(dst + at, src + at);
+    ptx::cp_async<Bytes, kind>(dst + at, src + at, policy...);
 }
 
 // The same by ordinary loads and stores, from and to any memory.
@@ -28,13 +29,18 @@ struct one_thread {
   INFLIGHT_DEVICE static constexpr unsigned thread_rank() { return 0; }
 };
 
+// How the bytes of a copy move: by asynchronous copies, by ordinary stores, or by both.
+struct copied {
+  bool asynchronously, with_stores;
+};
+
 // Copies the calling thread's part of a group's copy, asynchronously and in the widest pieces that
 // addresses and size allow. The caller promises that all three are multiples of `Alignment`.
-// Returns true if ordinary loads and stores copied bytes. They copy what cp.async cannot: pieces of
-// fewer than 4 bytes or not aligned to 4, and every copy that is not from global to this block's
-// shared memory.
-template <int Alignment, class Group, class Size>
-INFLIGHT_DEVICE bool copy_part(const Group& group, void* to, const void* from, Size size) {
+// Ordinary loads and stores copy what cp.async cannot: pieces of fewer than 4 bytes or not aligned
+// to 4, and every copy that is not from global to this block's shared memory. They take no policy.
+template <int Alignment, class Group, class Size, class... Policy>
+INFLIGHT_DEVICE copied copy_part(const Group& group, void* to, const void* from, Size size,
+                                 Policy... policy) {
   const auto rank = static_cast<std::uint32_t>(group.thread_rank());
   const auto threads = static_cast<std::uint32_t>(group.size());
   // Usually known at compile time.
@@ -45,7 +51,7 @@ INFLIGHT_DEVICE bool copy_part(const Group& group, void* to, const void* from, S
       copy_with_stores<std::uint32_t>(to, from, bytes, rank, threads);
     else
       copy_with_stores<unsigned char>(to, from, bytes, rank, threads);
-    return true;
+    return {false, true};
   }
   // Shared memory has fewer than 4 GiB.
   const auto bytes = static_cast<std::uint32_t>(size);
@@ -54,27 +60,27 @@ INFLIGHT_DEVICE bool copy_part(const Group& group, void* to, const void* from, S
   const std::uint32_t low = dst | static_cast<std::uint32_t>(src);
   // The most frequent case has its own path, of one loop.
   if (Alignment >= 16 || ((low | bytes) & 15) == 0) {
-    copy_pieces<16>(dst, src, bytes, rank, threads);
-    return false;
+    copy_pieces<16>(dst, src, bytes, rank, threads, policy...);
+    return {true, false};
   }
   std::uint32_t done = 0;
   if ((low & 15) == 0) {
     done = bytes & ~15u;
-    copy_pieces<16>(dst, src, done, rank, threads);
+    copy_pieces<16>(dst, src, done, rank, threads, policy...);
   } else if (Alignment >= 8 || (low & 7) == 0) {
     done = bytes & ~7u;
-    copy_pieces<8>(dst, src, done, rank, threads);
+    copy_pieces<8>(dst, src, done, rank, threads, policy...);
   }
   if (Alignment >= 4 || (low & 3) == 0) {
     const std::uint32_t rest = (bytes & ~3u) - done;
-    if (rest != 0) copy_pieces<4>(dst + done, src + done, rest, rank, threads);
+    if (rest != 0) copy_pieces<4>(dst + done, src + done, rest, rank, threads, policy...);
     done += rest;
   }
-  if (Alignment >= 4 && done == bytes) return false;
+  if (Alignment >= 4 && done == bytes) return {true, false};
   copy_with_stores<unsigned char>(static_cast<char*>(to) + done,
                                   static_cast<const char*>(from) + done, bytes - done, rank,
                                   threads);
-  return done < bytes;
+  return {done > 0, done < bytes};
 }
 
 // One thread's copy of Bytes, a compile-time multiple of 4.

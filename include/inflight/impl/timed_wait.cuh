@@ -1,18 +1,40 @@
-// Waits with a limit in nanoseconds of the GPU's clock: PTX ISA, "%globaltimer".
+// Waits with a limit in nanoseconds of a clock: the GPU's (PTX ISA, "%globaltimer"), or the host's
+// system clock.
 #pragma once
 #include <inflight/base/config.cuh>
 
+#if !defined(__CUDACC_RTC__)
+#  include <ctime>
+#  if defined(__linux__)
+#    include <sched.h>
+#  endif
+#endif
+
 namespace inflight::impl {
 
-INFLIGHT_DEVICE std::uint64_t clock_nanoseconds() {
+INFLIGHT_HOST_DEVICE std::uint64_t clock_nanoseconds() {
+#if defined(__CUDA_ARCH__)
   std::uint64_t now;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)::"memory");
   return now;
+#elif !defined(__CUDACC_RTC__)
+  std::timespec now;
+  std::timespec_get(&now, TIME_UTC);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1000000000 + now.tv_nsec;
+#endif
+}
+
+// For host code that waits: another thread runs in the meantime.
+inline void yield_thread() {
+#if defined(__linux__) && !defined(__CUDACC_RTC__)
+  sched_yield();
+#endif
 }
 
 // Converts a duration with a count() and a period, a fraction of a second.
+INFLIGHT_CALLS_ARGUMENTS
 template <class Duration>
-INFLIGHT_DEVICE std::int64_t nanoseconds(const Duration& time) {
+INFLIGHT_HOST_DEVICE std::int64_t nanoseconds(const Duration& time) {
   using period = typename Duration::period;
   if constexpr (period::num == 1 && 1000000000 % period::den == 0)
     return static_cast<std::int64_t>(time.count() * (1000000000 / period::den));
@@ -22,13 +44,13 @@ INFLIGHT_DEVICE std::int64_t nanoseconds(const Duration& time) {
 
 // Returns whether test() returns true before or at the deadline. It calls test() at least once.
 template <class Test>
-INFLIGHT_DEVICE bool test_until(std::int64_t deadline, Test test) {
+INFLIGHT_HOST_DEVICE bool test_until(std::int64_t deadline, Test test) {
   while (!test())
     if (static_cast<std::int64_t>(clock_nanoseconds()) >= deadline) return test();
   return true;
 }
 template <class Test>
-INFLIGHT_DEVICE bool test_for(std::int64_t nanoseconds, Test test) {
+INFLIGHT_HOST_DEVICE bool test_for(std::int64_t nanoseconds, Test test) {
   return test_until(static_cast<std::int64_t>(clock_nanoseconds()) + nanoseconds, test);
 }
 

@@ -44,6 +44,15 @@ INFLIGHT_DEVICE void cp_async_bulk_multicast(std::uint32_t dst, std::uint64_t sr
       "l"(src), "r"(bytes), "r"(mbarrier), "h"(ranks)
       : "memory");
 }
+INFLIGHT_DEVICE void cp_async_bulk_multicast(std::uint32_t dst, std::uint64_t src,
+                                             std::uint32_t bytes, std::uint32_t mbarrier,
+                                             std::uint16_t ranks, std::uint64_t policy) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster"
+      ".L2::cache_hint [%0], [%1], %2, [%3], %4, %5;" ::"r"(dst),
+      "l"(src), "r"(bytes), "r"(mbarrier), "h"(ranks), "l"(policy)
+      : "memory");
+}
 
 // This block's shared memory -> that of another block of the cluster, on whose mbarrier the bytes
 // complete. `dst` and `mbarrier` are shared::cluster addresses from map_shared_to_rank.
@@ -63,10 +72,40 @@ INFLIGHT_DEVICE void cp_async_bulk_store(std::uint64_t dst, std::uint32_t src,
                "r"(bytes)
                : "memory");
 }
+INFLIGHT_DEVICE void cp_async_bulk_store(std::uint64_t dst, std::uint32_t src, std::uint32_t bytes,
+                                         std::uint64_t policy) {
+  asm volatile(
+      "cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint [%0], [%1], %2, %3;" ::"l"(dst),
+      "r"(src), "r"(bytes), "l"(policy)
+      : "memory");
+}
+
+// The same; bit i of `mask` says whether byte i of every 16 is written. sm_100.
+INFLIGHT_DEVICE void cp_async_bulk_store_masked(std::uint64_t dst, std::uint32_t src,
+                                                std::uint32_t bytes, std::uint16_t mask) {
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%0], [%1], %2, %3;" ::"l"(dst),
+               "r"(src), "r"(bytes), "h"(mask)
+               : "memory");
+}
+INFLIGHT_DEVICE void cp_async_bulk_store_masked(std::uint64_t dst, std::uint32_t src,
+                                                std::uint32_t bytes, std::uint16_t mask,
+                                                std::uint64_t policy) {
+  asm volatile(
+      "cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint.cp_mask"
+      " [%0], [%1], %2, %3, %4;" ::"l"(dst),
+      "r"(src), "r"(bytes), "l"(policy), "h"(mask)
+      : "memory");
+}
 
 // Prefetches bytes into L2.
 INFLIGHT_DEVICE void cp_async_bulk_prefetch(std::uint64_t src, std::uint32_t bytes) {
   asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(src), "r"(bytes) : "memory");
+}
+INFLIGHT_DEVICE void cp_async_bulk_prefetch(std::uint64_t src, std::uint32_t bytes,
+                                            std::uint64_t policy) {
+  asm volatile("cp.async.bulk.prefetch.L2.global.L2::cache_hint [%0], %1, %2;" ::"l"(src),
+               "r"(bytes), "l"(policy)
+               : "memory");
 }
 
 // Commits the group of the bulk stores and reductions that this thread has issued.

@@ -14,72 +14,90 @@ enum class cache_operator { all, global };
 // Prefetch size in L2 around the bytes: .L2::64B, .L2::128B, .L2::256B.
 enum class l2_prefetch { none, b64, b128, b256 };
 
-namespace ptx {
+namespace impl {
 
-// cp.async.{ca,cg}.shared.global{.L2::...} [dst], [src], Bytes;
-template <int Bytes, cache_operator Cache, l2_prefetch Level = l2_prefetch::none>
-INFLIGHT_DEVICE void cp_async(std::uint32_t dst, std::uint64_t src) {
+template <int Bytes, cache_operator Cache>
+INFLIGHT_DEVICE constexpr void require_cp_async() {
   static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "cp.async moves 4, 8 or 16 bytes.");
   static_assert(Cache == cache_operator::all || Bytes == 16,
                 "cache_operator::global moves 16 bytes; use cache_operator::all for 4 or 8.");
-#define INFLIGHT_CP_ASYNC(form) \
-  asm volatile("cp.async." form " [%0], [%1], %2;" ::"r"(dst), "l"(src), "n"(Bytes) : "memory")
-  if constexpr (Cache == cache_operator::global) {
-    if constexpr (Level == l2_prefetch::none) INFLIGHT_CP_ASYNC("cg.shared.global");
-    if constexpr (Level == l2_prefetch::b64) INFLIGHT_CP_ASYNC("cg.shared.global.L2::64B");
-    if constexpr (Level == l2_prefetch::b128) INFLIGHT_CP_ASYNC("cg.shared.global.L2::128B");
-    if constexpr (Level == l2_prefetch::b256) INFLIGHT_CP_ASYNC("cg.shared.global.L2::256B");
-  } else {
-    if constexpr (Level == l2_prefetch::none) INFLIGHT_CP_ASYNC("ca.shared.global");
-    if constexpr (Level == l2_prefetch::b64) INFLIGHT_CP_ASYNC("ca.shared.global.L2::64B");
-    if constexpr (Level == l2_prefetch::b128) INFLIGHT_CP_ASYNC("ca.shared.global.L2::128B");
-    if constexpr (Level == l2_prefetch::b256) INFLIGHT_CP_ASYNC("ca.shared.global.L2::256B");
-  }
-#undef INFLIGHT_CP_ASYNC
+}
+
+}  // namespace impl
+
+namespace ptx {
+
+// One instruction in its eight pairs of cache operator and prefetch size, because PTX takes both as
+// text. FRONT and BACK stand around it; HINT is the modifier for an L2 policy, or nothing.
+#define INFLIGHT_CP_ASYNC_LEVELS(FRONT, CACHE, HINT, BACK, ...)                               \
+  if constexpr (Level == l2_prefetch::none)                                                   \
+    asm volatile(FRONT "cp.async." CACHE ".shared.global" HINT BACK __VA_ARGS__);             \
+  else if constexpr (Level == l2_prefetch::b64)                                               \
+    asm volatile(FRONT "cp.async." CACHE ".shared.global" HINT ".L2::64B" BACK __VA_ARGS__);  \
+  else if constexpr (Level == l2_prefetch::b128)                                              \
+    asm volatile(FRONT "cp.async." CACHE ".shared.global" HINT ".L2::128B" BACK __VA_ARGS__); \
+  else                                                                                        \
+    asm volatile(FRONT "cp.async." CACHE ".shared.global" HINT ".L2::256B" BACK __VA_ARGS__)
+#define INFLIGHT_CP_ASYNC(FRONT, HINT, BACK, ...)                   \
+  impl::require_cp_async<Bytes, Cache>();                           \
+  if constexpr (Cache == cache_operator::global) {                  \
+    INFLIGHT_CP_ASYNC_LEVELS(FRONT, "cg", HINT, BACK, __VA_ARGS__); \
+  } else {                                                          \
+    INFLIGHT_CP_ASYNC_LEVELS(FRONT, "ca", HINT, BACK, __VA_ARGS__); \
+  }                                                                 \
+  static_assert(true)
+
+// cp.async.{ca,cg}.shared.global{.L2::cache_hint}{.L2::...} [dst], [src], Bytes{, policy};
+// A policy is one that createpolicy made.
+template <int Bytes, cache_operator Cache, l2_prefetch Level = l2_prefetch::none>
+INFLIGHT_DEVICE void cp_async(std::uint32_t dst, std::uint64_t src) {
+  INFLIGHT_CP_ASYNC("", "", " [%0], [%1], %2;", ::"r"(dst), "l"(src), "n"(Bytes) : "memory");
+}
+template <int Bytes, cache_operator Cache, l2_prefetch Level = l2_prefetch::none>
+INFLIGHT_DEVICE void cp_async(std::uint32_t dst, std::uint64_t src, std::uint64_t policy) {
+  INFLIGHT_CP_ASYNC("", ".L2::cache_hint", " [%0], [%1], %2, %3;", ::"r"(dst), "l"(src), "n"(Bytes),
+                    "l"(policy)
+                    : "memory");
 }
 
 // The same; the first `src_bytes` (0 to Bytes) are copied and the rest is filled with zeros.
-template <int Bytes, cache_operator Cache>
+template <int Bytes, cache_operator Cache, l2_prefetch Level = l2_prefetch::none>
 INFLIGHT_DEVICE void cp_async_zero_fill(std::uint32_t dst, std::uint64_t src,
                                         std::uint32_t src_bytes) {
-  if constexpr (Cache == cache_operator::global)
-    asm volatile("cp.async.cg.shared.global [%0], [%1], %2, %3;" ::"r"(dst), "l"(src), "n"(Bytes),
-                 "r"(src_bytes)
-                 : "memory");
-  else
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(dst), "l"(src), "n"(Bytes),
-                 "r"(src_bytes)
-                 : "memory");
+  INFLIGHT_CP_ASYNC("", "", " [%0], [%1], %2, %3;", ::"r"(dst), "l"(src), "n"(Bytes), "r"(src_bytes)
+                    : "memory");
+}
+template <int Bytes, cache_operator Cache, l2_prefetch Level = l2_prefetch::none>
+INFLIGHT_DEVICE void cp_async_zero_fill(std::uint32_t dst, std::uint64_t src,
+                                        std::uint32_t src_bytes, std::uint64_t policy) {
+  INFLIGHT_CP_ASYNC("", ".L2::cache_hint", " [%0], [%1], %2, %3, %4;", ::"r"(dst), "l"(src),
+                    "n"(Bytes), "r"(src_bytes), "l"(policy)
+                    : "memory");
 }
 
 // The same; if `ignore` is true, the source is not read and zeros are written.
-template <int Bytes, cache_operator Cache>
+#define INFLIGHT_IGNORE_IF_3 "{ .reg .pred p; setp.ne.b32 p, %3, 0; "
+template <int Bytes, cache_operator Cache, l2_prefetch Level = l2_prefetch::none>
 INFLIGHT_DEVICE void cp_async_ignore(std::uint32_t dst, std::uint64_t src, bool ignore) {
-  if constexpr (Cache == cache_operator::global)
-    asm volatile(
-        "{ .reg .pred p; setp.ne.b32 p, %3, 0; cp.async.cg.shared.global [%0], [%1], %2, p; }" ::
-            "r"(dst),
-        "l"(src), "n"(Bytes), "r"(static_cast<int>(ignore))
-        : "memory");
-  else
-    asm volatile(
-        "{ .reg .pred p; setp.ne.b32 p, %3, 0; cp.async.ca.shared.global [%0], [%1], %2, p; }" ::
-            "r"(dst),
-        "l"(src), "n"(Bytes), "r"(static_cast<int>(ignore))
-        : "memory");
+  INFLIGHT_CP_ASYNC(INFLIGHT_IGNORE_IF_3, "", " [%0], [%1], %2, p; }", ::"r"(dst), "l"(src),
+                    "n"(Bytes), "r"(static_cast<int>(ignore))
+                    : "memory");
 }
+template <int Bytes, cache_operator Cache, l2_prefetch Level = l2_prefetch::none>
+INFLIGHT_DEVICE void cp_async_ignore(std::uint32_t dst, std::uint64_t src, bool ignore,
+                                     std::uint64_t policy) {
+  INFLIGHT_CP_ASYNC(INFLIGHT_IGNORE_IF_3, ".L2::cache_hint", " [%0], [%1], %2, p, %4; }",
+                    ::"r"(dst), "l"(src), "n"(Bytes), "r"(static_cast<int>(ignore)), "l"(policy)
+                    : "memory");
+}
+#undef INFLIGHT_IGNORE_IF_3
+#undef INFLIGHT_CP_ASYNC
+#undef INFLIGHT_CP_ASYNC_LEVELS
 
-// The same with an L2 policy that createpolicy made.
+// An older name of cp_async with a policy.
 template <int Bytes, cache_operator Cache>
 INFLIGHT_DEVICE void cp_async_policy(std::uint32_t dst, std::uint64_t src, std::uint64_t policy) {
-  if constexpr (Cache == cache_operator::global)
-    asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], %2, %3;" ::"r"(dst),
-                 "l"(src), "n"(Bytes), "l"(policy)
-                 : "memory");
-  else
-    asm volatile("cp.async.ca.shared.global.L2::cache_hint [%0], [%1], %2, %3;" ::"r"(dst),
-                 "l"(src), "n"(Bytes), "l"(policy)
-                 : "memory");
+  cp_async<Bytes, Cache>(dst, src, policy);
 }
 
 // Commits the group of the copies that this thread has issued since the last commit.

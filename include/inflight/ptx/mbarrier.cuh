@@ -44,6 +44,15 @@ INFLIGHT_DEVICE std::uint64_t mbarrier_arrive_drop(std::uint32_t mbarrier) {
   return token;
 }
 
+INFLIGHT_DEVICE std::uint64_t mbarrier_arrive_drop(std::uint32_t mbarrier, std::uint32_t count) {
+  std::uint64_t token;
+  asm volatile("mbarrier.arrive_drop.shared.b64 %0, [%1], %2;"
+               : "=l"(token)
+               : "r"(mbarrier), "r"(count)
+               : "memory");
+  return token;
+}
+
 // Arrives `count` times without completing the phase: other arrivals must still be pending.
 INFLIGHT_DEVICE std::uint64_t mbarrier_arrive_no_complete(std::uint32_t mbarrier,
                                                           std::uint32_t count) {
@@ -133,14 +142,48 @@ INFLIGHT_DEVICE std::uint32_t mbarrier_pending_count(std::uint64_t token) {
   return count;
 }
 
-// Arrives on the mbarrier at the same offset in the shared memory of block `rank` of this cluster.
-// Threads that wait there see what this thread wrote before. sm_90.
+// `bytes` of the current phase's copies are complete, as if a copy had moved them. sm_90.
+INFLIGHT_DEVICE void mbarrier_complete_tx(std::uint32_t mbarrier, std::uint32_t bytes) {
+  asm volatile("mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(mbarrier),
+               "r"(bytes)
+               : "memory");
+}
+
+// --- the mbarrier at the same offset in the shared memory of block `rank` of this cluster, sm_90.
+// --- Threads that wait there at cluster scope see what this thread wrote before it arrived.
+
+#define INFLIGHT_REMOTE "{ .reg .b32 there; mapa.shared::cluster.u32 there, %0, %1; "
 INFLIGHT_DEVICE void mbarrier_arrive_remote(std::uint32_t mbarrier, std::uint32_t rank) {
+  asm volatile(INFLIGHT_REMOTE
+               "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there]; }" ::"r"(mbarrier),
+               "r"(rank)
+               : "memory");
+}
+INFLIGHT_DEVICE void mbarrier_arrive_remote(std::uint32_t mbarrier, std::uint32_t rank,
+                                            std::uint32_t count) {
   asm volatile(
-      "{ .reg .b32 there; mapa.shared::cluster.u32 there, %0, %1;"
-      " mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there]; }" ::"r"(mbarrier),
-      "r"(rank)
+      INFLIGHT_REMOTE
+      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there], %2; }" ::"r"(mbarrier),
+      "r"(rank), "r"(count)
       : "memory");
 }
+INFLIGHT_DEVICE void mbarrier_arrive_expect_tx_remote(std::uint32_t mbarrier, std::uint32_t rank,
+                                                      std::uint32_t bytes) {
+  asm volatile(
+      INFLIGHT_REMOTE
+      "mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [there], %2; }" ::"r"(
+          mbarrier),
+      "r"(rank), "r"(bytes)
+      : "memory");
+}
+INFLIGHT_DEVICE void mbarrier_expect_tx_remote(std::uint32_t mbarrier, std::uint32_t rank,
+                                               std::uint32_t bytes) {
+  asm volatile(
+      INFLIGHT_REMOTE
+      "mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 [there], %2; }" ::"r"(mbarrier),
+      "r"(rank), "r"(bytes)
+      : "memory");
+}
+#undef INFLIGHT_REMOTE
 
 }  // namespace inflight::ptx

@@ -1,4 +1,4 @@
-// error: is for thread_scope_block; a pipeline of one thread needs none
+// error: A pipeline of one thread needs no shared state
 // Shared state for one thread.
 #include <inflight/pipeline.cuh>
 __global__ void kernel() {
