@@ -23,6 +23,15 @@ INFLIGHT_DEVICE constexpr void require_cp_async() {
                 "cache_operator::global moves 16 bytes; use cache_operator::all for 4 or 8.");
 }
 
+// The same address in one register. ptxas of CUDA 12.4 to 13.3, for sm_90 and later, names
+// wrong registers in a cp.async that has a policy and whose address is a register plus a uniform
+// one: the chip stops with an illegal instruction. ptxas does not look through a prmt.
+INFLIGHT_DEVICE std::uint32_t in_one_register(std::uint32_t address) {
+  std::uint32_t same;
+  asm("prmt.b32 %0, %1, 0, 0x3210;" : "=r"(same) : "r"(address));
+  return same;
+}
+
 }  // namespace impl
 
 namespace ptx {
@@ -55,8 +64,8 @@ INFLIGHT_DEVICE void cp_async(std::uint32_t dst, std::uint64_t src) {
 }
 template <int Bytes, cache_operator Cache, l2_prefetch Level = l2_prefetch::none>
 INFLIGHT_DEVICE void cp_async(std::uint32_t dst, std::uint64_t src, std::uint64_t policy) {
-  INFLIGHT_CP_ASYNC("", ".L2::cache_hint", " [%0], [%1], %2, %3;", ::"r"(dst), "l"(src), "n"(Bytes),
-                    "l"(policy)
+  INFLIGHT_CP_ASYNC("", ".L2::cache_hint", " [%0], [%1], %2, %3;",
+                    ::"r"(impl::in_one_register(dst)), "l"(src), "n"(Bytes), "l"(policy)
                     : "memory");
 }
 
@@ -70,8 +79,9 @@ INFLIGHT_DEVICE void cp_async_zero_fill(std::uint32_t dst, std::uint64_t src,
 template <int Bytes, cache_operator Cache, l2_prefetch Level = l2_prefetch::none>
 INFLIGHT_DEVICE void cp_async_zero_fill(std::uint32_t dst, std::uint64_t src,
                                         std::uint32_t src_bytes, std::uint64_t policy) {
-  INFLIGHT_CP_ASYNC("", ".L2::cache_hint", " [%0], [%1], %2, %3, %4;", ::"r"(dst), "l"(src),
-                    "n"(Bytes), "r"(src_bytes), "l"(policy)
+  INFLIGHT_CP_ASYNC("", ".L2::cache_hint", " [%0], [%1], %2, %3, %4;",
+                    ::"r"(impl::in_one_register(dst)), "l"(src), "n"(Bytes), "r"(src_bytes),
+                    "l"(policy)
                     : "memory");
 }
 
@@ -87,7 +97,8 @@ template <int Bytes, cache_operator Cache, l2_prefetch Level = l2_prefetch::none
 INFLIGHT_DEVICE void cp_async_ignore(std::uint32_t dst, std::uint64_t src, bool ignore,
                                      std::uint64_t policy) {
   INFLIGHT_CP_ASYNC(INFLIGHT_IGNORE_IF_3, ".L2::cache_hint", " [%0], [%1], %2, p, %4; }",
-                    ::"r"(dst), "l"(src), "n"(Bytes), "r"(static_cast<int>(ignore)), "l"(policy)
+                    ::"r"(impl::in_one_register(dst)), "l"(src), "n"(Bytes),
+                    "r"(static_cast<int>(ignore)), "l"(policy)
                     : "memory");
 }
 #undef INFLIGHT_IGNORE_IF_3

@@ -1,4 +1,6 @@
 // A stream through cp.async stages: the library's forms against hand-written code.
+// more: block_stages SASS 2: set-up stores the number of threads, which quit() counts
+// more: block_stages integer 2: the same
 #include <inflight/copy.cuh>
 #include <inflight/pipeline.cuh>
 

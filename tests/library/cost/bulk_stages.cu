@@ -1,8 +1,10 @@
 // arch: sm_90a
 // flags: -DNDEBUG
 // A stream through bulk copies, one thread producing: the library's form against hand-written code.
-// more: bulk_stages SASS 5: register moves between the four copies of the unrolled loop of fetches
-// more: bulk_stages integer 4: the same
+// more: bulk_stages SASS 8: register moves between the four copies of the unrolled loop of fetches;
+// and set-up stores the number of threads, which quit() counts
+// more: bulk_stages integer 6: the same
+// more: bulk_stages instructions 1: the store
 #include <inflight/pipeline.cuh>
 
 namespace {

@@ -1,4 +1,6 @@
-// CUDA's C names against the instructions that they stand for.
+// flags: -DNDEBUG
+// CUDA's C names against the instructions that they stand for, without the test of a number of zeros
+// that is known only at run time.
 #include <inflight/cuda_pipeline.h>
 
 namespace {
