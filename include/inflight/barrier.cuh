@@ -27,6 +27,9 @@
 #include <inflight/ptx/cp_async.cuh>
 #include <inflight/ptx/mbarrier.cuh>
 #include <inflight/thread_scope.cuh>
+#if !defined(__CUDACC_RTC__)
+#  include <new>
+#endif
 
 namespace inflight {
 
@@ -37,7 +40,8 @@ class barrier : public impl::counted_barrier<Scope, Completion> {
   using impl::counted_barrier<Scope, Completion>::counted_barrier;
 };
 
-// An mbarrier: 8 bytes of shared memory. Trivial type: call init() before use.
+// 8 bytes. In shared memory it is an mbarrier, on which copies complete; in other memory and on the
+// host it is a counter as those of other scopes. Trivial type: call init() before use.
 template <>
 class barrier<thread_scope_block, impl::no_completion> {
  public:
@@ -46,38 +50,57 @@ class barrier<thread_scope_block, impl::no_completion> {
 
   barrier() = default;
   // For placement new: calls init().
-  INFLIGHT_DEVICE explicit barrier(unsigned arrivals) { init(arrivals); }
+  INFLIGHT_HOST_DEVICE explicit barrier(std::ptrdiff_t arrivals) {
+    init(static_cast<unsigned>(arrivals));
+  }
 
   // The most arrivals that a phase can have.
   INFLIGHT_HOST_DEVICE static constexpr unsigned max() { return (1u << 20) - 1; }
 
+// Where the barrier lies is nearly always known at compile time; the test is then gone.
+#if defined(__CUDA_ARCH__)
+#  define INFLIGHT_IF_MBARRIER(...) \
+    if (is_mbarrier()) return __VA_ARGS__
+#else
+#  define INFLIGHT_IF_MBARRIER(...) static_cast<void>(0)
+#endif
+
   // One thread calls it once before any use, and a barrier of the block (or cluster) must follow.
   // mbarrier.init and, on sm_90, the fence that makes it visible to copies and other blocks.
-  INFLIGHT_DEVICE void init(unsigned arrivals) {
-    ptx::mbarrier_init(address(), arrivals);
-    impl::publish_mbarriers();
+  INFLIGHT_HOST_DEVICE void init(unsigned arrivals) {
+    INFLIGHT_IF_MBARRIER(init_mbarrier(arrivals));
+    impl::store_release<thread_scope_block>(&word_, impl::barrier_word::begin(arrivals));
   }
 
   // Ends the mbarrier's life, so that the memory may be reused. No thread may be waiting.
-  INFLIGHT_DEVICE void invalidate() { ptx::mbarrier_inval(address()); }
+  INFLIGHT_DEVICE void invalidate() { INFLIGHT_IF_MBARRIER(ptx::mbarrier_inval(address())); }
 
   // Arrives. What this thread wrote before is visible to the threads that wait for the phase.
-  INFLIGHT_DEVICE arrival_token arrive() { return ptx::mbarrier_arrive(address()); }
+  INFLIGHT_HOST_DEVICE arrival_token arrive() {
+    INFLIGHT_IF_MBARRIER(ptx::mbarrier_arrive(address()));
+    return arrive_elsewhere(1, 0);
+  }
 
   // `count` arrivals at once. sm_80 has no such instruction: there, all but the last arrive with
   // mbarrier.arrive.noComplete, which must not complete the phase.
-  INFLIGHT_DEVICE arrival_token arrive(unsigned count) {
-    if constexpr (impl::has_sm90<barrier>) return ptx::mbarrier_arrive(address(), count);
-    if (count > 1) ptx::mbarrier_arrive_no_complete(address(), count - 1);
-    return arrive();
+  INFLIGHT_HOST_DEVICE arrival_token arrive(unsigned count) {
+    INFLIGHT_IF_MBARRIER(arrive_on_mbarrier(count));
+    return arrive_elsewhere(count, 0);
   }
 
   // Arrives, and later phases expect one arrival fewer.
-  INFLIGHT_DEVICE void arrive_and_drop() { ptx::mbarrier_arrive_drop(address()); }
+  INFLIGHT_HOST_DEVICE void arrive_and_drop() {
+    INFLIGHT_IF_MBARRIER(drop_from_mbarrier());
+    arrive_elsewhere(1, 1);
+  }
 
   // Arrives on behalf of this thread once the cp.async copies that it has issued so far are done.
   // It does not wait. It makes only the copies visible, not the thread's own writes.
-  INFLIGHT_DEVICE void arrive_on_copies() { ptx::cp_async_mbarrier_arrive_noinc(address()); }
+  INFLIGHT_DEVICE void arrive_on_copies() {
+    INFLIGHT_IF_MBARRIER(ptx::cp_async_mbarrier_arrive_noinc(address()));
+    ptx::cp_async_wait_all();
+    arrive_elsewhere(1, 0);
+  }
 
   // Arrives on the barrier at the same offset in the shared memory of block `rank` of the cluster,
   // once or `count` times. That block waits with wait_parity_for_cluster. sm_90.
@@ -105,42 +128,54 @@ class barrier<thread_scope_block, impl::no_completion> {
   }
 
   // Whether the token's phase has completed. Does not wait.
-  INFLIGHT_DEVICE bool test(arrival_token token) const {
-    return ptx::mbarrier_test_wait(address(), token);
+  INFLIGHT_HOST_DEVICE bool test(arrival_token token) const {
+    INFLIGHT_IF_MBARRIER(ptx::mbarrier_test_wait(address(), token));
+    return impl::barrier_word::test<thread_scope_block>(&word_, token);
   }
-  INFLIGHT_DEVICE bool test_parity(unsigned parity) const {
-    return ptx::mbarrier_test_wait_parity(address(), parity);
+  INFLIGHT_HOST_DEVICE bool test_parity(unsigned parity) const {
+    INFLIGHT_IF_MBARRIER(ptx::mbarrier_test_wait_parity(address(), parity));
+    return impl::barrier_word::test_parity<thread_scope_block>(&word_, parity);
   }
 
   // The same, but try_wait_for waits at most a duration and try_wait_until until a time of the
-  // GPU's clock; both take cuda::std::chrono types. try_wait does not wait.
-  INFLIGHT_DEVICE bool try_wait(arrival_token token) const { return test(token); }
-  INFLIGHT_DEVICE bool try_wait_parity(bool parity) const { return test_parity(parity); }
+  // clock; both take cuda::std::chrono or std::chrono types. try_wait does not wait.
+  INFLIGHT_HOST_DEVICE bool try_wait(arrival_token token) const { return test(token); }
+  INFLIGHT_HOST_DEVICE bool try_wait_parity(bool parity) const { return test_parity(parity); }
+  INFLIGHT_CALLS_ARGUMENTS
   template <class Duration>
-  INFLIGHT_DEVICE bool try_wait_for(arrival_token token, const Duration& time) const {
-    return impl::test_for(impl::nanoseconds(time), [&] { return test(token); });
+  INFLIGHT_HOST_DEVICE bool try_wait_for(arrival_token token, const Duration& time) const {
+    return impl::test_for(impl::nanoseconds(time), impl::token_test<barrier>{this, token});
   }
+  INFLIGHT_CALLS_ARGUMENTS
   template <class Duration>
-  INFLIGHT_DEVICE bool try_wait_parity_for(bool parity, const Duration& time) const {
-    return impl::test_for(impl::nanoseconds(time), [&] { return test_parity(parity); });
+  INFLIGHT_HOST_DEVICE bool try_wait_parity_for(bool parity, const Duration& time) const {
+    return impl::test_for(impl::nanoseconds(time), impl::parity_test<barrier>{this, parity});
   }
+  INFLIGHT_CALLS_ARGUMENTS
   template <class Time>
-  INFLIGHT_DEVICE bool try_wait_until(arrival_token token, const Time& time) const {
+  INFLIGHT_HOST_DEVICE bool try_wait_until(arrival_token token, const Time& time) const {
     return impl::test_until(impl::nanoseconds(time.time_since_epoch()),
-                            [&] { return test(token); });
+                            impl::token_test<barrier>{this, token});
   }
+  INFLIGHT_CALLS_ARGUMENTS
   template <class Time>
-  INFLIGHT_DEVICE bool try_wait_parity_until(bool parity, const Time& time) const {
+  INFLIGHT_HOST_DEVICE bool try_wait_parity_until(bool parity, const Time& time) const {
     return impl::test_until(impl::nanoseconds(time.time_since_epoch()),
-                            [&] { return test_parity(parity); });
+                            impl::parity_test<barrier>{this, parity});
   }
 
   // Waits until the token's phase has completed.
-  INFLIGHT_DEVICE void wait(arrival_token token) const { impl::wait_token(address(), token); }
+  INFLIGHT_HOST_DEVICE void wait(arrival_token token) const {
+    INFLIGHT_IF_MBARRIER(impl::wait_token(address(), token));
+    while (!test(token)) impl::barrier_word::pause();
+  }
 
   // The same for the phase of that parity: 0 for the first phase, 1 for the second, 0 for the
   // third. For threads that did not arrive themselves; `barrier_phase` tracks the parity for them.
-  INFLIGHT_DEVICE void wait_parity(unsigned parity) const { impl::wait_parity(address(), parity); }
+  INFLIGHT_HOST_DEVICE void wait_parity(unsigned parity) const {
+    INFLIGHT_IF_MBARRIER(impl::wait_parity(address(), parity));
+    while (!test_parity(parity)) impl::barrier_word::pause();
+  }
 
   // The same for a phase in which threads of other blocks arrive: what they wrote before is visible
   // too. mbarrier.try_wait.acquire.cluster; sm_90.
@@ -150,23 +185,43 @@ class barrier<thread_scope_block, impl::no_completion> {
     impl::wait_parity_for_cluster(address(), parity);
   }
 
-  INFLIGHT_DEVICE void arrive_and_wait() { wait(arrive()); }
+  INFLIGHT_HOST_DEVICE void arrive_and_wait() { wait(arrive()); }
+
+#undef INFLIGHT_IF_MBARRIER
+
+  // Whether it lies in shared memory.
+  INFLIGHT_DEVICE bool is_mbarrier() const { return __isShared(&word_) != 0; }
 
   // The mbarrier's 64 bits, for ptx:: functions and for copies.
-  INFLIGHT_DEVICE std::uint64_t* native() { return &word_; }
+  INFLIGHT_HOST_DEVICE std::uint64_t* native() { return &word_; }
   INFLIGHT_DEVICE std::uint32_t address() const { return ptx::shared_address(&word_); }
 
  private:
+  INFLIGHT_DEVICE void init_mbarrier(unsigned arrivals) {
+    ptx::mbarrier_init(address(), arrivals);
+    impl::publish_mbarriers();
+  }
+  INFLIGHT_DEVICE arrival_token arrive_on_mbarrier(unsigned count) {
+    if constexpr (impl::has_sm90<barrier>) return ptx::mbarrier_arrive(address(), count);
+    if (count > 1) ptx::mbarrier_arrive_no_complete(address(), count - 1);
+    return ptx::mbarrier_arrive(address());
+  }
+  INFLIGHT_DEVICE void drop_from_mbarrier() { ptx::mbarrier_arrive_drop(address()); }
+  INFLIGHT_HOST_DEVICE arrival_token arrive_elsewhere(unsigned count, unsigned drop) {
+    impl::no_completion none;
+    return impl::barrier_word::arrive<thread_scope_block>(&word_, count, drop, none);
+  }
+
   std::uint64_t word_;
 };
 
 // Initialises a barrier, as for cuda::barrier: one thread calls it, before a barrier of the block.
-INFLIGHT_DEVICE void init(barrier<>* which, unsigned arrivals) { which->init(arrivals); }
+INFLIGHT_HOST_DEVICE void init(barrier<>* which, unsigned arrivals) { which->init(arrivals); }
 INFLIGHT_CALLS_ARGUMENTS
 template <thread_scope Scope, class Completion>
 INFLIGHT_HOST_DEVICE void init(barrier<Scope, Completion>* which, std::ptrdiff_t arrivals,
                                Completion completion = Completion()) {
-  which->init(arrivals, completion);
+  new (which) barrier<Scope, Completion>(arrivals, completion);
 }
 
 // One thread's view of a barrier on which other threads or copies arrive. It tracks the parity, so

@@ -39,8 +39,9 @@ INFLIGHT_DEVICE void barrier_expect_tx(barrier<>& bar, std::ptrdiff_t bytes) {
 // on the barrier. The caller must make the barrier expect them. Addresses and size are multiples of
 // 16, which aligned_size_t<16> promises. cp.async.bulk.
 template <class T, std::size_t Alignment>
-INFLIGHT_DEVICE void memcpy_async_tx(T* dst, const T* src, aligned_size_t<Alignment> bytes,
-                                     barrier<>& bar) {
+INFLIGHT_DEVICE async_contract_fulfillment memcpy_async_tx(T* dst, const T* src,
+                                                           aligned_size_t<Alignment> bytes,
+                                                           barrier<>& bar) {
   impl::require_sm90<T>();
   static_assert(Alignment >= 16,
                 "A bulk copy's addresses and size are multiples of 16 bytes: pass "
@@ -49,6 +50,7 @@ INFLIGHT_DEVICE void memcpy_async_tx(T* dst, const T* src, aligned_size_t<Alignm
                 "A bulk copy moves bytes: its elements must be trivially copyable.");
   ptx::cp_async_bulk_load(ptx::shared_address(dst), ptx::global_address(src),
                           static_cast<std::uint32_t>(bytes.value), bar.address());
+  return async_contract_fulfillment::async;
 }
 
 namespace experimental {

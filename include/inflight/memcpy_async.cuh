@@ -124,6 +124,14 @@ INFLIGHT_DEVICE void copy_in_bulk(const Group& group, void* to, const void* from
                           policy...);
 }
 
+// The copy is complete when the call returns.
+template <int Alignment, class Group, class Size>
+INFLIGHT_DEVICE async_contract_fulfillment copy_now(const Group& group, void* to, const void* from,
+                                                    Size bytes) {
+  if (copy_part<Alignment>(group, to, from, bytes).asynchronously) ptx::cp_async_wait_all();
+  return async_contract_fulfillment::none;
+}
+
 }  // namespace impl
 
 // The threads of the group copy, and the barrier's current phase also waits for their copies. The
@@ -134,6 +142,7 @@ INFLIGHT_DEVICE async_contract_fulfillment memcpy_async(const Group& group, T* t
                                                         Size bytes, barrier<>& done,
                                                         Policy... policy) {
   impl::require_policy<Policy...>();
+  if (!done.is_mbarrier()) return impl::copy_now<impl::promise<T, Size>>(group, to, from, bytes);
   if constexpr (impl::has_sm90<T> && impl::alignment_of_size<Size> >= 16) {
     if (__isShared(to) && __isGlobal(from)) {
       impl::copy_in_bulk(group, to, from, static_cast<std::uint32_t>(bytes), done.address(),
@@ -171,9 +180,7 @@ INFLIGHT_DEVICE async_contract_fulfillment memcpy_async(void* to, const void* fr
 template <class Group, class T, class Size, thread_scope Scope, class Completion>
 INFLIGHT_DEVICE async_contract_fulfillment memcpy_async(const Group& group, T* to, const T* from,
                                                         Size bytes, barrier<Scope, Completion>&) {
-  if (impl::copy_part<impl::promise<T, Size>>(group, to, from, bytes).asynchronously)
-    ptx::cp_async_wait_all();
-  return async_contract_fulfillment::none;
+  return impl::copy_now<impl::promise<T, Size>>(group, to, from, bytes);
 }
 template <class Group, class Size, thread_scope Scope, class Completion>
 INFLIGHT_DEVICE async_contract_fulfillment memcpy_async(const Group& group, void* to,

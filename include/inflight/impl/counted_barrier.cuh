@@ -11,6 +11,53 @@ struct no_completion {
   INFLIGHT_HOST_DEVICE void operator()() const {}
 };
 
+// The state of such a barrier is one word: in bit 63 the parity of the current phase, below it the
+// arrivals that this phase lacks, and in the low half the arrivals that the next one expects.
+namespace barrier_word {
+
+inline constexpr std::uint64_t parity_bit = std::uint64_t(1) << 63;
+inline constexpr std::uint64_t most_arrivals = 0x7fffffff;
+
+INFLIGHT_HOST_DEVICE constexpr std::uint64_t begin(std::uint64_t expected) {
+  return expected << 32 | expected;
+}
+
+// Makes `count` arrivals, and lets later phases expect `drop` fewer. The last arrival of a phase
+// calls `completion` and begins the next. Returns the word before, which is the arrival's token.
+INFLIGHT_CALLS_ARGUMENTS
+template <thread_scope Scope, class Completion>
+INFLIGHT_HOST_DEVICE std::uint64_t arrive(std::uint64_t* word, std::uint64_t count,
+                                          std::uint64_t drop, Completion& completion) {
+  const std::uint64_t before = add_acq_rel<Scope>(word, 0 - (count << 32 | drop));
+  if ((before >> 32 & most_arrivals) == count) {
+    completion();
+    const std::uint64_t parity = ~before & parity_bit;
+    store_release<Scope>(word, parity | begin((before & most_arrivals) - drop));
+  }
+  return before;
+}
+
+// Whether the phase of the token, or of a parity, has completed.
+template <thread_scope Scope>
+INFLIGHT_HOST_DEVICE bool test(const std::uint64_t* word, std::uint64_t token) {
+  return ((load_acquire<Scope>(word) ^ token) & parity_bit) != 0;
+}
+template <thread_scope Scope>
+INFLIGHT_HOST_DEVICE bool test_parity(const std::uint64_t* word, unsigned parity) {
+  return (load_acquire<Scope>(word) >> 63) != parity;
+}
+
+// Leaves the processor to the threads that are waited for.
+INFLIGHT_HOST_DEVICE void pause() {
+#if defined(__CUDA_ARCH__)
+  __nanosleep(20);
+#else
+  yield_thread();
+#endif
+}
+
+}  // namespace barrier_word
+
 // The threads of `Scope` arrive. The last arrival of a phase calls `Completion`, and then the next
 // phase begins: whoever waited sees what all did before they arrived, and what the function did.
 template <thread_scope Scope, class Completion>
@@ -22,49 +69,37 @@ class counted_barrier {
   counted_barrier() = default;
   INFLIGHT_CALLS_ARGUMENTS
   INFLIGHT_HOST_DEVICE explicit counted_barrier(std::ptrdiff_t arrivals,
-                                                Completion completion = Completion()) {
-    init(arrivals, completion);
+                                                Completion completion = Completion())
+      : completion_(completion) {
+    store_release<Scope>(&word_, barrier_word::begin(static_cast<std::uint64_t>(arrivals)));
   }
+  counted_barrier(const counted_barrier&) = delete;
+  counted_barrier& operator=(const counted_barrier&) = delete;
 
   // The most arrivals that a phase can have.
-  INFLIGHT_HOST_DEVICE static constexpr std::ptrdiff_t max() { return 0x7fffffff; }
-
-  // One thread calls it before any use, and the others must know that it has.
-  INFLIGHT_CALLS_ARGUMENTS
-  INFLIGHT_HOST_DEVICE void init(std::ptrdiff_t arrivals, Completion completion = Completion()) {
-    expected_.store_release(static_cast<std::uint32_t>(arrivals));
-    pending_.store_release(static_cast<std::uint32_t>(arrivals));
-    phase_.store_release(0);
-    completion_ = completion;
+  INFLIGHT_HOST_DEVICE static constexpr std::ptrdiff_t max() {
+    return static_cast<std::ptrdiff_t>(barrier_word::most_arrivals);
   }
 
   // `count` arrivals at once.
   INFLIGHT_CALLS_ARGUMENTS
   INFLIGHT_HOST_DEVICE arrival_token arrive(std::ptrdiff_t count = 1) {
-    const std::uint32_t phase = phase_.load_relaxed();
-    const auto arrivals = static_cast<std::uint32_t>(count);
-    if (pending_.subtract_acq_rel(arrivals) == arrivals) {
-      completion_();
-      pending_.store_release(expected_.load_relaxed());
-      phase_.store_release(phase + 1);
-    }
-    return phase;
+    return barrier_word::arrive<Scope>(&word_, static_cast<std::uint64_t>(count), 0, completion_);
   }
 
   // Arrives, and later phases expect one arrival fewer.
   INFLIGHT_CALLS_ARGUMENTS
   INFLIGHT_HOST_DEVICE void arrive_and_drop() {
-    expected_.subtract_relaxed(1);
-    arrive();
+    barrier_word::arrive<Scope>(&word_, 1, 1, completion_);
   }
 
   // Whether the phase has completed: the token's, or that of a parity, 0 for the first. Neither
   // these nor try_wait wait.
   INFLIGHT_HOST_DEVICE bool test(arrival_token token) const {
-    return phase_.load_acquire() != static_cast<std::uint32_t>(token);
+    return barrier_word::test<Scope>(&word_, token);
   }
   INFLIGHT_HOST_DEVICE bool test_parity(unsigned parity) const {
-    return (phase_.load_acquire() & 1) != parity;
+    return barrier_word::test_parity<Scope>(&word_, parity);
   }
   INFLIGHT_HOST_DEVICE bool try_wait(arrival_token token) const { return test(token); }
   INFLIGHT_HOST_DEVICE bool try_wait_parity(bool parity) const { return test_parity(parity); }
@@ -74,55 +109,38 @@ class counted_barrier {
   INFLIGHT_CALLS_ARGUMENTS
   template <class Duration>
   INFLIGHT_HOST_DEVICE bool try_wait_for(arrival_token token, const Duration& time) const {
-    return test_for(nanoseconds(time), token_test{this, token});
+    return test_for(nanoseconds(time), token_test<counted_barrier>{this, token});
   }
   INFLIGHT_CALLS_ARGUMENTS
   template <class Duration>
   INFLIGHT_HOST_DEVICE bool try_wait_parity_for(bool parity, const Duration& time) const {
-    return test_for(nanoseconds(time), parity_test{this, parity});
+    return test_for(nanoseconds(time), parity_test<counted_barrier>{this, parity});
   }
   INFLIGHT_CALLS_ARGUMENTS
   template <class Time>
   INFLIGHT_HOST_DEVICE bool try_wait_until(arrival_token token, const Time& time) const {
-    return test_until(nanoseconds(time.time_since_epoch()), token_test{this, token});
+    return test_until(nanoseconds(time.time_since_epoch()),
+                      token_test<counted_barrier>{this, token});
   }
   INFLIGHT_CALLS_ARGUMENTS
   template <class Time>
   INFLIGHT_HOST_DEVICE bool try_wait_parity_until(bool parity, const Time& time) const {
-    return test_until(nanoseconds(time.time_since_epoch()), parity_test{this, parity});
+    return test_until(nanoseconds(time.time_since_epoch()),
+                      parity_test<counted_barrier>{this, parity});
   }
 
   // Waits until the phase has completed.
   INFLIGHT_HOST_DEVICE void wait(arrival_token token) const {
-    while (!test(token)) pause();
+    while (!test(token)) barrier_word::pause();
   }
   INFLIGHT_HOST_DEVICE void wait_parity(unsigned parity) const {
-    while (!test_parity(parity)) pause();
+    while (!test_parity(parity)) barrier_word::pause();
   }
   INFLIGHT_CALLS_ARGUMENTS
   INFLIGHT_HOST_DEVICE void arrive_and_wait() { wait(arrive()); }
 
  private:
-  struct token_test {
-    const counted_barrier* of;
-    arrival_token token;
-    INFLIGHT_HOST_DEVICE bool operator()() const { return of->test(token); }
-  };
-  struct parity_test {
-    const counted_barrier* of;
-    unsigned parity;
-    INFLIGHT_HOST_DEVICE bool operator()() const { return of->test_parity(parity); }
-  };
-  // Leaves the processor to the threads that are waited for.
-  INFLIGHT_HOST_DEVICE static void pause() {
-#if defined(__CUDA_ARCH__)
-    __nanosleep(20);
-#else
-    yield_thread();
-#endif
-  }
-
-  scoped_counter<Scope> expected_, pending_, phase_;
+  std::uint64_t word_;
   Completion completion_;
 };
 

@@ -31,7 +31,7 @@ class pipeline_shared_state {
  public:
   barrier<Scope> full[Stages < 1 ? 1 : Stages];   // completes when the stage is full
   barrier<Scope> empty[Stages < 1 ? 1 : Stages];  // completes when all consumers released it
-  impl::scoped_counter<Scope> users, producers;
+  std::uint64_t users;                            // threads that have not left
 };
 
 // Threads of a group of any size, each a producer, a consumer or both.
@@ -51,12 +51,12 @@ class pipeline<Scope, any_stages, counted_arrivals> {
                            pipeline_role role)
       : pipeline(state) {
     const auto threads = static_cast<std::uint32_t>(group.size());
-    if (group.thread_rank() == 0) state.producers.store_release(0);
+    if (group.thread_rank() == 0) impl::store_release<Scope>(&state.users, 0);
     group.sync();
-    if (role == pipeline_role::producer) state.producers.subtract_relaxed(~0u);
+    if (role == pipeline_role::producer) impl::add_acq_rel<Scope>(&state.users, 1);
     group.sync();
     if (group.thread_rank() == 0) {
-      const std::uint32_t count = state.producers.load_relaxed();
+      const auto count = static_cast<std::uint32_t>(impl::load_acquire<Scope>(&state.users));
       init(state, count, threads - count, threads);
     }
     group.sync();
@@ -90,7 +90,7 @@ class pipeline<Scope, any_stages, counted_arrivals> {
   INFLIGHT_DEVICE int consumer_stage() const { return tail_.stage; }
 
   // This thread leaves the pipeline. Returns whether it is the last to leave.
-  INFLIGHT_DEVICE bool quit() { return users_->subtract_acq_rel(1) == 1; }
+  INFLIGHT_DEVICE bool quit() { return impl::add_acq_rel<Scope>(users_, ~std::uint64_t(0)) == 1; }
 
   INFLIGHT_DEVICE void used_ordinary_stores() {}
 
@@ -104,15 +104,15 @@ class pipeline<Scope, any_stages, counted_arrivals> {
                                    std::uint32_t producers, std::uint32_t consumers,
                                    std::uint32_t users) {
     for (int i = 0; i < Stages; ++i) {
-      state.full[i].init(producers);
-      state.empty[i].init(consumers);
+      inflight::init(&state.full[i], producers);
+      inflight::init(&state.empty[i], consumers);
     }
-    state.users.store_release(users);
+    impl::store_release<Scope>(&state.users, users);
   }
 
   barrier<Scope>* full_;
   barrier<Scope>* empty_;
-  impl::scoped_counter<Scope>* users_;
+  std::uint64_t* users_;
   int stages_;
   impl::pipeline_cursor head_, tail_;
 };

@@ -54,4 +54,18 @@ INFLIGHT_HOST_DEVICE bool test_for(std::int64_t nanoseconds, Test test) {
   return test_until(static_cast<std::int64_t>(clock_nanoseconds()) + nanoseconds, test);
 }
 
+// Tests of a barrier's phase, by token and by parity.
+template <class Barrier>
+struct token_test {
+  const Barrier* of;
+  std::uint64_t token;
+  INFLIGHT_HOST_DEVICE bool operator()() const { return of->test(token); }
+};
+template <class Barrier>
+struct parity_test {
+  const Barrier* of;
+  unsigned parity;
+  INFLIGHT_HOST_DEVICE bool operator()() const { return of->test_parity(parity); }
+};
+
 }  // namespace inflight::impl
