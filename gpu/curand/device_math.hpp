@@ -2,7 +2,14 @@
 // distributions have: finite numbers, and for logarithms positive ones.
 #pragma once
 
-namespace inflight::curand::device {
+namespace inflight::curand {
+
+template <class Real>
+struct Turn {
+  Real sine, cosine;
+};
+
+namespace device {
 
 float log(float x);
 float exp(float x);
@@ -15,13 +22,10 @@ float approximate_exp2(float x);
 float approximate_reciprocal(float x);
 float approximate_reciprocal_root(float x);
 
-template <class Real>
-struct Turn {
-  Real sine, cosine;
-};
 // sin.approx and cos.approx of an angle.
 Turn<float> approximate_turn(float angle);
 // The sine and cosine of pi x, for x in [0, 2].
 Turn<double> turn_of_pi(double x);
 
-}  // namespace inflight::curand::device
+}  // namespace device
+}  // namespace inflight::curand

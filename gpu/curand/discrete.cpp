@@ -35,7 +35,7 @@ Distributions& distributions() {
 Result create(double mean, DiscreteDistribution** place) {
   if (!place) return Result::not_initialized;
   if (!Poisson::takes(mean)) return Result::out_of_range;
-  auto poisson = std::make_unique<Poisson>(mean);
+  auto poisson = std::make_unique<Poisson>(mean, PoissonMethod::best);
   const Histogram& table = poisson->table;
   const std::size_t bins = table.value.size();
   const std::size_t value_bytes = bins * sizeof(double),

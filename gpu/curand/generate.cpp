@@ -62,10 +62,10 @@ Result generate(const char* name, Generator& g, const Distribution& distribution
 
 // The table of the last call serves calls with the same mean. A GPU waits for the copy of another.
 Result generate_poisson(const char* name, Generator& g, unsigned* out, std::size_t count,
-                        double mean) {
+                        double mean, PoissonMethod method = PoissonMethod::best) {
   if (!Poisson::takes(mean)) return Result::out_of_range;
-  if (!g.poisson || g.poisson->mean != mean) {
-    g.poisson = std::make_shared<const Poisson>(mean);
+  if (!g.poisson || g.poisson->mean != mean || g.poisson->method != method) {
+    g.poisson = std::make_shared<const Poisson>(mean, method);
     const auto stream = cuda::live_stream(g.stream, false);
     if (!g.start.on_host && stream && !cuda::capturing(**stream)) (*stream)->synchronize();
   }
@@ -114,9 +114,10 @@ INFLIGHT_CURAND int curandGeneratePoissonMethod(Generator* generator, unsigned* 
                                                 std::size_t count, double mean, int method) {
   constexpr const char* name = "curandGeneratePoissonMethod";
   return answer(name, generator, [&](Generator& g) {
-    if (Method(method) == Method::third) return generate_poisson(name, g, out, count, mean);
+    if (Method(method) == Method::third)
+      return generate_poisson(name, g, out, count, mean, PoissonMethod::third);
     if (Method(method) == Method::device_api)
-      return refuse(name, "the methods of device functions are for kernels");
+      return generate_poisson(name, g, out, count, mean, PoissonMethod::of_device_functions);
     return Result::internal_error;
   });
 }

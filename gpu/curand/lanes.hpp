@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "gpu/curand/device_math.hpp"
+#include "gpu/curand/math.hpp"
 
 namespace inflight::curand {
 
@@ -14,14 +14,16 @@ struct Pair {
 };
 
 // Box and Muller's transform of uniform numbers: u in (0, 1], and an angle (f64: its part of pi).
-inline Pair<float> box_muller(float u, float angle) {
-  const float length = std::sqrt(-2.0f * device::log(u));
-  const auto turn = device::approximate_turn(angle);
+template <class Math>
+Pair<float> box_muller(float u, float angle) {
+  const float length = std::sqrt(-2.0f * Math::log(u));
+  const auto turn = Math::turn(angle);
   return {turn.sine * length, turn.cosine * length};
 }
-inline Pair<double> box_muller(double u, double part) {
-  const double length = std::sqrt(-2.0 * device::log(u));
-  const auto turn = device::turn_of_pi(part);
+template <class Math>
+Pair<double> box_muller(double u, double part) {
+  const double length = std::sqrt(-2.0 * Math::log(u));
+  const auto turn = Math::turn_of_pi(part);
   return {turn.sine * length, turn.cosine * length};
 }
 
@@ -36,14 +38,16 @@ template <class Lane>
 struct Words {
   float uniform() { return unit_float(next()); }
   double uniform_double() { return std::fma(double(next_53()), 0x1p-53, 0x1p-54); }
+  template <class Math>
   Pair<float> normals() {
     constexpr float turn = 0x1p-32f * 0x1.921fb6p2f;
     const float u = uniform();
-    return box_muller(u, std::fma(float(next()), turn, turn / 2));
+    return box_muller<Math>(u, Math::multiply_add(float(next()), turn, turn / 2));
   }
+  template <class Math>
   Pair<double> double_normals() {
     const double u = uniform_double();
-    return box_muller(u, std::fma(double(next_53()), 0x1p-52, 0x1p-53));
+    return box_muller<Math>(u, std::fma(double(next_53()), 0x1p-52, 0x1p-53));
   }
 
  private:
@@ -106,13 +110,15 @@ struct Mrg32k3a {
   std::uint32_t bits() { return std::uint32_t(double(next()) * 1.000000048662); }
   float uniform() { return float(uniform_double()); }
   double uniform_double() { return double(next()) * 2.3283065498378288e-10; }
+  template <class Math>
   Pair<float> normals() {
     const float u = uniform();
-    return box_muller(u, uniform() * 0x1.921fb6p2f);
+    return box_muller<Math>(u, uniform() * 0x1.921fb6p2f);
   }
+  template <class Math>
   Pair<double> double_normals() {
     const double u = uniform_double();
-    return box_muller(u, uniform_double() * 2);
+    return box_muller<Math>(u, uniform_double() * 2);
   }
   void skip(std::uint64_t words);
   void skip_lane();

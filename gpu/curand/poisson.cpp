@@ -5,13 +5,10 @@
 #include <queue>
 
 namespace inflight::curand {
-namespace {
-
-constexpr double least_normal = 2000, greatest = 400000;
 
 // log (n - 1)!: Stirling's formula with the coefficients of approximation 5404 of Hart et al,
 // "Computer Approximations" (Wiley, 1968).
-double log_gamma(int n) {
+double log_gamma_of_integer(int n) {
   constexpr double small[] = {0,
                               0,
                               6.931471805599453094e-1,
@@ -31,8 +28,12 @@ double log_gamma(int n) {
   return (product - x) + (product + sum);
 }
 
+namespace {
+
+constexpr double least_normal = 2000, greatest = 400000;
+
 double probability(double mean, int k) {
-  return std::exp(-mean + k * std::log(mean) - log_gamma(k + 1));
+  return std::exp(-mean + k * std::log(mean) - log_gamma_of_integer(k + 1));
 }
 
 // Robin Hood's method: bins below the average width are filled up from the last bin above it, in
@@ -75,17 +76,11 @@ Histogram histogram(double mean) {
 
 bool Poisson::takes(double mean) { return !(mean <= 0 || mean > greatest); }
 
-Poisson::Poisson(double mean)
+Poisson::Poisson(double mean, PoissonMethod method)
     : mean(mean),
       deviation(std::sqrt(mean)),
-      table(mean < least_normal ? histogram(mean) : Histogram{}) {}
-
-// As a device converts: a NaN is 2^31.
-std::uint32_t Poisson::rounded(double normal) const {
-  constexpr std::uint32_t of_nan = 0x80000000;
-  const double value = std::fma(deviation, normal, mean) + 0.5;
-  if (value != value) return of_nan;
-  return value <= 0 ? 0 : std::uint32_t(value);
-}
+      method(method),
+      table(mean < least_normal && method != PoissonMethod::of_device_functions ? histogram(mean)
+                                                                                : Histogram{}) {}
 
 }  // namespace inflight::curand

@@ -1,5 +1,7 @@
-// Poisson distributions as cuRAND makes them: from a table, or rounded from normal numbers.
+// Poisson distributions as cuRAND makes them: from a table, rounded from normal numbers, or as
+// device functions do (rejection.hpp).
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -14,20 +16,33 @@ struct Histogram {
   std::vector<std::uint32_t> other;
 
   std::uint32_t operator()(double u) const {
-    const auto bin = std::uint32_t(double(value.size()) * u);
+    const auto bin = std::min(std::uint32_t(double(value.size()) * u),
+                              std::uint32_t(value.size() - 1));  // u can be 1
     return shift + (u < value[bin] ? bin : other[bin]);
   }
 };
 
+// `third` is CURAND_3RD: a table, and for great means what device functions do.
+enum class PoissonMethod : std::uint8_t { best, of_device_functions, third };
+
 class Poisson {
  public:
   static bool takes(double mean);
-  explicit Poisson(double mean);
+  Poisson(double mean, PoissonMethod method);
   const double mean, deviation;
-  const Histogram table;  // empty for great means
+  const PoissonMethod method;
+  const Histogram table;
   bool has_table() const { return !table.value.empty(); }
-  // A result of a normal number, for great means.
-  std::uint32_t rounded(double normal) const;
+  // Device functions round normal numbers for means as great as this.
+  bool rounds_device_functions() const { return mean > 4000; }
+
+  // The result of a normal number, for great means.
+  template <class Math>
+  std::uint32_t rounded(double normal) const {
+    return Math::whole(Math::multiply_add(deviation, normal, mean) + 0.5);
+  }
 };
+
+double log_gamma_of_integer(int n);
 
 }  // namespace inflight::curand

@@ -4,10 +4,12 @@
 #include <array>
 #include <cstring>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "gpu/curand/lanes.hpp"
+#include "gpu/curand/rejection.hpp"
 #include "gpu/curand/sequence.hpp"
 
 namespace inflight::curand {
@@ -15,7 +17,7 @@ namespace {
 
 // Philox's lanes make four results at a time, others' one or a pair. If a call ends amid them, the
 // lane begins again for the next call, which takes the others.
-template <class Lane>
+template <class Lane, class Math>
 class Lanes final : public Sequence {
  public:
   explicit Lanes(std::vector<Lane> lanes) : lanes_(std::move(lanes)) {}
@@ -29,8 +31,8 @@ class Lanes final : public Sequence {
     place_ = place;
     const auto mean = d.mean, deviation = d.deviation;
     const auto mean_f = float(mean), deviation_f = float(deviation);
-    const auto normal = [=](float z) { return std::fma(z, deviation_f, mean_f); };
-    const auto normal_double = [=](double z) { return std::fma(z, deviation, mean); };
+    const auto normal = [=](float z) { return Math::multiply_add(z, deviation_f, mean_f); };
+    const auto normal_double = [=](double z) { return Math::multiply_add(z, deviation, mean); };
     switch (d.form) {
       case Form::bits:
         return ones<std::uint32_t>(out, count, [](Lane& l) { return l.bits(); });
@@ -42,18 +44,18 @@ class Lanes final : public Sequence {
         return ones<double>(out, count, [](Lane& l) { return l.uniform_double(); });
       case Form::normal:
         return pairs<float>(
-            out, count, [](Lane& l) { return l.normals(); }, normal);
+            out, count, [](Lane& l) { return l.template normals<Math>(); }, normal);
       case Form::normal_double:
         return pairs<double>(
-            out, count, [](Lane& l) { return l.double_normals(); }, normal_double);
+            out, count, [](Lane& l) { return l.template double_normals<Math>(); }, normal_double);
       case Form::log_normal:
         return pairs<float>(
-            out, count, [](Lane& l) { return l.normals(); },
-            [=](float z) { return device::exp(normal(z)); });
+            out, count, [](Lane& l) { return l.template normals<Math>(); },
+            [=](float z) { return Math::exp(normal(z)); });
       case Form::log_normal_double:
         return pairs<double>(
-            out, count, [](Lane& l) { return l.double_normals(); },
-            [=](double z) { return device::exp(normal_double(z)); });
+            out, count, [](Lane& l) { return l.template double_normals<Math>(); },
+            [=](double z) { return Math::exp(normal_double(z)); });
       case Form::poisson:
         return poisson(*d.poisson, out, count);
     }
@@ -104,23 +106,37 @@ class Lanes final : public Sequence {
       return ones<std::uint32_t>(out, count, [&](Lane& l) {
         return p.table(std::fma(double(l.bits()), 0x1p-32, 0x1p-32));
       });
-    if constexpr (Lane::quads)
-      return pairs<std::uint32_t>(
-          out, count, [](Lane& l) { return l.normals(); }, [&](float z) { return p.rounded(z); });
-    spare_.resize(lanes_.size());
+    if (p.method == PoissonMethod::best)
+      return rounded<float>(p, out, count, [](Lane& l) { return l.template normals<Math>(); });
+    if (p.rounds_device_functions())
+      return rounded<double>(p, out, count,
+                             [](Lane& l) { return l.template double_normals<Math>(); });
     return ones<std::uint32_t>(
-        out, count, [&](Lane& l) { return p.rounded(normal(l, spare_[&l - lanes_.data()])); });
+        out, count, [&](Lane& l) { return poisson_of_device_functions<Math>(l, float(p.mean)); });
   }
-
-  static float normal(Lane& lane, std::optional<float>& spare) {
-    if (spare) return *std::exchange(spare, std::nullopt);
-    const auto pair = lane.normals();
-    spare = pair.y;
-    return pair.x;
+  // Of normal numbers. A lane that makes one result at a time keeps a pair's second number.
+  template <class Real, class Make>
+  void rounded(const Poisson& p, void* out, std::size_t count, Make make) {
+    const auto round = [&](Real z) { return p.template rounded<Math>(z); };
+    if constexpr (Lane::quads) {
+      pairs<std::uint32_t>(out, count, make, round);
+    } else {
+      auto& spares = std::get<Spares<Real>>(spares_);
+      spares.resize(lanes_.size());
+      ones<std::uint32_t>(out, count, [&](Lane& lane) {
+        auto& spare = spares[std::size_t(&lane - lanes_.data())];
+        if (spare) return round(*std::exchange(spare, std::nullopt));
+        const auto pair = make(lane);
+        spare = pair.y;
+        return round(pair.x);
+      });
+    }
   }
 
   std::vector<Lane> lanes_;
-  std::vector<std::optional<float>> spare_;  // of each lane: the second number of a pair
+  template <class Real>
+  using Spares = std::vector<std::optional<Real>>;
+  std::tuple<Spares<float>, Spares<double>> spares_;  // of each lane
   std::uint64_t place_ = 0;
 };
 
@@ -145,7 +161,8 @@ std::unique_ptr<Sequence> lanes(const Start& start, std::uint64_t count) {
     all.push_back(lane);
     if (i < groups % count) all.back().skip(group);
   }
-  return std::make_unique<Lanes<Lane>>(std::move(all));
+  if (start.on_host) return std::make_unique<Lanes<Lane, HostMath>>(std::move(all));
+  return std::make_unique<Lanes<Lane, DeviceMath>>(std::move(all));
 }
 
 }  // namespace
