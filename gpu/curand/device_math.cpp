@@ -33,6 +33,31 @@ double reciprocal(double x) {
   return std::fma(std::fma(rest, rest, rest), rough, rough);
 }
 
+// x^(-1/2), likewise.
+double reciprocal_root(double x) {
+  const auto high = std::uint32_t(std::bit_cast<std::uint64_t>(x) >> 32);
+  const double rough = std::bit_cast<double>(std::uint64_t{mufu::Rsq64{}(high)} << 32);
+  const double rest = std::fma(x, -(rough * rough), 1.0);
+  return std::fma(std::fma(0.375, rest, 0.5), rest * rough, rough);
+}
+
+// The logarithm inside inverse_erfc(): that of a number in [0.5, 2) and an even power of two.
+double short_log(double x) {
+  const auto bits = std::bit_cast<std::uint64_t>(x);
+  const int power = int(bits >> 52 & 2046) - 1022;
+  const double m = std::bit_cast<double>((bits & 0x801fffffffffffff) | 0x3fe0000000000000);
+  const double down = m - 1, inverse = reciprocal(m + 1), rough = down * inverse;
+  const double rest = std::fma(-rough, down, std::fma(-2.0, rough, down));
+  const double q = std::fma(rest, inverse, rough), square = q * q;
+  const double p =
+      polynomial(square, {0x1.5c5c218c775c9p-4, 0x1.55cf59cdc5d89p-5, 0x1.efd18cf6ebb9cp-5,
+                          0x1.10682edcb8d1bp-4, 0x1.3b1dd3ac7fc96p-4, 0x1.745cb459b54a6p-4,
+                          0x1.c71c741a0669fp-4, 0x1.249249209112ep-3, 0x1.99999999a06c1p-3,
+                          0x1.5555555555535p-2});
+  const double half = std::fma(square * p, q, q);
+  return std::fma(double(power), ln2, half + half);
+}
+
 }  // namespace
 
 float log(float x) {
@@ -97,6 +122,47 @@ double exp(double x) {
     return x < 0 ? 0.0 : x + std::bit_cast<double>(0x7ff0000000000000);
   const std::int32_t half = whole / 2;
   return add(p, half) * add(1.0, whole - half);
+}
+
+float inverse_erfc(float x) {
+  constexpr float least = 0x1.bda512p-9f;
+  if (x >= least) {
+    const float w = -mufu::Lg2{}((2 - x) * x);
+    const float p = polynomial(
+        w, {-0x1.14c6ep-32f, 0x1.43ec8ap-27f, -0x1.02dfb4p-23f, 0x1.d1f08cp-23f, 0x1.0e8554p-17f,
+            -0x1.09b69ap-15f, -0x1.95fd42p-11f, 0x1.6b804ep-8f, 0x1.495c1ep-3f, 0x1.c5bf88p-1f});
+    return std::fma(p, -x, p);
+  }
+  const float w = -mufu::Lg2{}(x), r = mufu::Rsq{}(w);
+  return polynomial(r,
+                    {-0x1.f8e7e2p5f, 0x1.fdf052p6f, -0x1.c86c38p6f, 0x1.e29b36p5f, -0x1.5ca366p4f,
+                     0x1.9dea08p2f, -0x1.d53c0ap0f, -0x1.f0e3e8p-6f, 0x1.aa6eeap-1f}) *
+         (r * w);
+}
+
+double inverse_erfc(double x) {
+  constexpr double least = 0x1.fa4d2ad8f904dp-11;
+  if (x >= least) {
+    const double p =
+        polynomial(-3.125 - short_log((2 - x) * x),
+                   {-0x1.135d2e746e627p-68, -0x1.8ddf93324d327p-63, 0x1.7b83eef0b7c9fp-60,
+                    0x1.9ba72cd589b91p-57,  -0x1.33689090a6b96p-53, 0x1.82e11898132ep-56,
+                    0x1.de4acfd9e26bap-48,  -0x1.6d33eed66c487p-45, -0x1.6f2167040d8e2p-44,
+                    0x1.72a22c2d77e2p-39,   -0x1.c8859c4e5c0afp-37, -0x1.dc583d118a561p-35,
+                    0x1.20f47ccf46b3cp-30,  -0x1.1a9e38dc84d6p-28,  -0x1.f36cd6d3d46a9p-26,
+                    0x1.c6b4f5d03b787p-22,  -0x1.6e8a5434ae8a2p-20, -0x1.d1d1f7b8736f6p-17,
+                    0x1.879c2a212f024p-13,  -0x1.845769484fca8p-11, -0x1.8b6c33114f909p-8,
+                    0x1.ebd80d9b13e28p-3,   0x1.a755e7c99ae86p0});
+    return std::fma(p, -x, p);
+  }
+  const double w = -short_log(x), t = reciprocal_root(w);
+  const double above = polynomial(
+      t, {0x1.be9222591afabp-1, 0x1.0a0e7333839aap1, 0x1.8768cf7e57d5cp1, 0x1.b77e7e28da583p1,
+          0x1.34f26a4f99cf9p0, 0x1.1f674adb019edp-3, 0x1.5ddae9506431dp-8, 0x1.ada49aa32489cp-15});
+  const double below = polynomial(
+      t, {0x1p0, 0x1.1e90ff51c2197p1, 0x1.11ea3a7cf382p2, 0x1.1a0e4a4749594p2, 0x1.d4e977d38c14dp1,
+          0x1.37fd567ec0d5fp0, 0x1.1fb9d7f676033p-3, 0x1.5ddcdf98946e4p-8, 0x1.ada42d79d8dbbp-15});
+  return above / (t * below);
 }
 
 float approximate_log2(float x) { return mufu::Lg2{}(x); }

@@ -15,6 +15,9 @@ float log(float x);
 float exp(float x);
 double log(double x);
 double exp(double x);
+// The inverse of the complementary error function, of numbers from 2^-54 to 1.
+float inverse_erfc(float x);
+double inverse_erfc(double x);
 
 // lg2.approx, ex2.approx, rcp.approx and rsqrt.approx with .ftz.
 float approximate_log2(float x);

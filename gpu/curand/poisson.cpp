@@ -1,5 +1,6 @@
 #include "gpu/curand/poisson.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <queue>
@@ -30,27 +31,44 @@ double log_gamma_of_integer(int n) {
 
 namespace {
 
-constexpr double least_normal = 2000, greatest = 400000;
+constexpr double greatest = 400000;
 
 double probability(double mean, int k) {
   return std::exp(-mean + k * std::log(mean) - log_gamma_of_integer(k + 1));
+}
+
+// The results with a probability above 0.
+struct Range {
+  int first, last;
+};
+Range range_of(double mean) {
+  int first = int(mean), last = first;
+  while (first > 0 && probability(mean, first - 1) > 0) --first;
+  while (probability(mean, last + 1) > 0) ++last;
+  return {first, last};
+}
+
+std::vector<double> sums(double mean) {
+  std::vector<double> all;
+  const Range range = range_of(mean);
+  double sum = 0;
+  for (int k = range.first; k <= range.last; ++k) all.push_back(sum += probability(mean, k));
+  return all;
 }
 
 // Robin Hood's method: bins below the average width are filled up from the last bin above it, in
 // passes from the first bin to the last.
 Histogram histogram(double mean) {
   Histogram all;
-  int first = int(mean), last = first;
-  while (first > 0 && probability(mean, first - 1) > 0) --first;
-  while (probability(mean, last + 1) > 0) ++last;
-  const auto bins = std::uint32_t(last - first + 1);
+  const Range range = range_of(mean);
+  const auto bins = std::uint32_t(range.last - range.first + 1);
   const double width = 1.0 / bins;
-  all.shift = std::uint32_t(first);
+  all.shift = std::uint32_t(range.first);
   std::vector<double> part(bins);
   std::vector<std::uint32_t> rich;
   std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> poor, next;
   for (std::uint32_t i = 0; i < bins; ++i) {
-    part[i] = probability(mean, first + int(i));
+    part[i] = probability(mean, range.first + int(i));
     all.other.push_back(i);
     if (part[i] < width)
       poor.push(i);
@@ -80,7 +98,16 @@ Poisson::Poisson(double mean, PoissonMethod method)
     : mean(mean),
       deviation(std::sqrt(mean)),
       method(method),
-      table(mean < least_normal && method != PoissonMethod::of_device_functions ? histogram(mean)
-                                                                                : Histogram{}) {}
+      table(mean < Poisson::least_rounded &&
+                    (method == PoissonMethod::best || method == PoissonMethod::third)
+                ? histogram(mean)
+                : Histogram{}),
+      first_(method == PoissonMethod::search ? std::uint32_t(range_of(mean).first) : 0),
+      sums_(method == PoissonMethod::search ? sums(mean) : std::vector<double>{}) {}
+
+std::uint32_t Poisson::quantile(double u) const {
+  const auto found = std::lower_bound(sums_.begin(), sums_.end() - 1, u);
+  return first_ + std::uint32_t(found - sums_.begin());
+}
 
 }  // namespace inflight::curand

@@ -22,17 +22,22 @@ struct Histogram {
   }
 };
 
-// `third` is CURAND_3RD: a table, and for great means what device functions do.
-enum class PoissonMethod : std::uint8_t { best, of_device_functions, third };
+// `best` is a table. `third` is CURAND_3RD: a table, and for great means what device functions do.
+// `search` is for sequences whose order must not change: the sums of probabilities.
+enum class PoissonMethod : std::uint8_t { best, of_device_functions, third, search };
 
 class Poisson {
  public:
+  static constexpr double least_rounded = 2000;  // among means, where there is a table for lesser
   static bool takes(double mean);
   Poisson(double mean, PoissonMethod method);
   const double mean, deviation;
   const PoissonMethod method;
   const Histogram table;
   bool has_table() const { return !table.value.empty(); }
+  bool has_sums() const { return !sums_.empty(); }
+  // The least result that is not exceeded with probability u.
+  std::uint32_t quantile(double u) const;
   // Device functions round normal numbers for means as great as this.
   bool rounds_device_functions() const { return mean > 4000; }
 
@@ -41,6 +46,10 @@ class Poisson {
   std::uint32_t rounded(double normal) const {
     return Math::whole(Math::multiply_add(deviation, normal, mean) + 0.5);
   }
+
+ private:
+  const std::uint32_t first_;  // the result of the first sum
+  const std::vector<double> sums_;
 };
 
 double log_gamma_of_integer(int n);

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "gpu/curand/kinds.hpp"
 #include "gpu/curand/lanes.hpp"
 #include "gpu/curand/rejection.hpp"
-#include "gpu/curand/sequence.hpp"
 
 namespace inflight::curand {
 namespace {
@@ -167,11 +167,7 @@ std::unique_ptr<Sequence> lanes(const Start& start, std::uint64_t count) {
 
 }  // namespace
 
-bool supported(Kind kind) {
-  return kind == Kind::xorwow || kind == Kind::philox || kind == Kind::mrg32k3a;
-}
-
-std::unique_ptr<Sequence> make_sequence(const Start& start) {
+std::unique_ptr<Sequence> make_pseudo(const Start& start) {
   constexpr std::uint64_t legacy_lanes = 4096, philox_lanes = 65536, mrg_lanes = 81920;
   switch (start.kind) {
     case Kind::xorwow:

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "gpu/curand/directions.hpp"
 #include "gpu/curand/generator.hpp"
 
 using namespace inflight;
@@ -98,9 +99,11 @@ INFLIGHT_CURAND int curandSetGeneratorOrdering(Generator* generator, int orderin
   });
 }
 INFLIGHT_CURAND int curandSetQuasiRandomGeneratorDimensions(Generator* generator, unsigned count) {
-  return answer("curandSetQuasiRandomGeneratorDimensions", generator, [&](Generator& g) {
+  constexpr const char* name = "curandSetQuasiRandomGeneratorDimensions";
+  return answer(name, generator, [&](Generator& g) {
     if (!g.quasi()) return Result::type_error;
     if (count == 0 || count > most_dimensions) return Result::out_of_range;
+    if (count > most_directions) return refuse(name, "there are 1111 dimensions");
     return set(g, g.start.dimensions, count);
   });
 }
