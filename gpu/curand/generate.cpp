@@ -60,18 +60,20 @@ Result generate(const char* name, Generator& g, const Distribution& distribution
   return result_of(cuda::submit(**stream, cuda::LibraryWork{name, generation}));
 }
 
-// The means for which quasirandom generators search in sums, as an H200's numbers show.
+// The means for which generators that make a result of one word search in sums, as an H200's
+// numbers show.
 bool searches(const Generator& g, double mean) {
-  constexpr double least_of_narrow = 10, greatest_of_narrow = 8000;
+  constexpr double least_of_sobol = 10, least_of_mtgp = 32, greatest = 8000;
+  if (g.start.kind == Kind::mtgp32) return mean >= least_of_mtgp && mean <= greatest;
   if (g.wide()) return mean < Poisson::least_rounded;
-  return mean >= least_of_narrow && mean <= greatest_of_narrow;
+  return g.quasi() && mean >= least_of_sobol && mean <= greatest;
 }
 
 // The table of the last call serves calls with the same mean. A GPU waits for the copy of another.
 Result generate_poisson(const char* name, Generator& g, unsigned* out, std::size_t count,
                         double mean, PoissonMethod method = PoissonMethod::best) {
   if (!Poisson::takes(mean)) return Result::out_of_range;
-  if (g.quasi() && searches(g, mean)) method = PoissonMethod::search;
+  if (searches(g, mean)) method = PoissonMethod::search;
   if (!g.poisson || g.poisson->mean != mean || g.poisson->method != method) {
     g.poisson = std::make_shared<const Poisson>(mean, method);
     const auto stream = cuda::live_stream(g.stream, false);

@@ -13,6 +13,8 @@ Make maker_of(Kind kind) {
     case Kind::philox:
     case Kind::mrg32k3a:
       return make_pseudo;
+    case Kind::mtgp32:
+      return make_mtgp;
     case Kind::sobol32:
     case Kind::sobol64:
       return make_quasi;
