@@ -124,6 +124,8 @@ INFLIGHT_CURAND int curandGeneratePoissonMethod(Generator* generator, unsigned* 
                                                 std::size_t count, double mean, int method) {
   constexpr const char* name = "curandGeneratePoissonMethod";
   return answer(name, generator, [&](Generator& g) {
+    if (g.quasi() || g.start.kind == Kind::mtgp32)
+      return refuse(name, "methods are for XORWOW, Philox and MRG32k3a");
     if (Method(method) == Method::third)
       return generate_poisson(name, g, out, count, mean, PoissonMethod::third);
     if (Method(method) == Method::device_api)
