@@ -79,7 +79,7 @@ def api_page(libraries):
     counts, lists = [], []
     for file, what in (("libcudart.so.13", "runtime of CUDA 13"), ("libcudart.so.12", "runtime of CUDA 12"),
                        ("libcuda.so.1", "driver"), ("libcublas.so.13", "cuBLAS"), ("libcublasLt.so.13", "cublasLt"),
-                       ("libcufft.so.12", "cuFFT"),
+                       ("libcufft.so.12", "cuFFT"), ("without_ptx/libcurand.so.10", "cuRAND"),
                        ("libnvidia-ml.so.1", "NVML")):
         names = names_of(os.path.join(libraries, file))
         there, not_there = ([name for name in sorted(names) if names[name] == wanted] for wanted in (True, False))

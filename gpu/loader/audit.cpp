@@ -15,6 +15,7 @@
 #include "gpu/loader/execution.hpp"
 #include "gpu/loader/exported.hpp"
 #include "gpu/loader/host.hpp"
+#include "gpu/loader/machine_code.hpp"
 #include "gpu/loader/needed_names.hpp"
 #include "gpu/loader/redirect.hpp"
 #include "gpu/loader/stand_ins.hpp"
@@ -118,6 +119,22 @@ bool find_ours(std::string_view name) {
   return library_path(name, found_path, sizeof found_path) && file_exists(found_path);
 }
 
+// True if our library takes the place of the file `path` of one that runs as it is where it has
+// PTX: the file has none, or the loader tries the last folders and has found no file.
+bool serves_instead_of(const char* path, unsigned flag) {
+  if (!std::strchr(path, '/')) return false;
+  if (!file_exists(path)) return flag == LA_SER_DEFAULT;
+  return lacks_ptx(MappedFile(path).bytes());
+}
+// find_ours() in the folder of such libraries.
+bool find_ours_without_ptx(std::string_view name) {
+  char path[128];
+  if (folder_without_ptx.size() + name.size() > sizeof path) return false;
+  std::memcpy(path, folder_without_ptx.data(), folder_without_ptx.size());
+  std::memcpy(path + folder_without_ptx.size(), name.data(), name.size());
+  return find_ours({path, folder_without_ptx.size() + name.size()});
+}
+
 // Processes a new object and returns its cookie.
 std::uintptr_t process_object(const link_map& object) {
   const auto cookie = reinterpret_cast<std::uintptr_t>(&object);
@@ -188,6 +205,9 @@ INFLIGHT_AUDIT char* la_objsearch(const char* name, std::uintptr_t* cookie, unsi
       flag == LA_SER_ORIG && !(*cookie & ours) && stand_in_name(name, file, sizeof file);
   if (redirected && find_ours(file)) return found_path;
   if (redirected) report_lacking(file);
+  if (!(*cookie & ours) && name_without_ptx(name, file, sizeof file) &&
+      serves_instead_of(name, flag) && find_ours_without_ptx(file))
+    return found_path;
   return const_cast<char*>(name);
 }
 

@@ -20,4 +20,12 @@ bool ElfView::has_section(std::string_view name) const {
   return false;
 }
 
+Bytes ElfView::section(std::string_view name) const {
+  for (std::uint64_t i = 0; i < tables_.count(); ++i) {
+    const Elf64_Shdr each = tables_.section(i);
+    if (tables_.name(each) == name) return tables_.contents(each).value_or(Bytes{});
+  }
+  return {};
+}
+
 }  // namespace inflight::loader

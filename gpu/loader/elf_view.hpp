@@ -24,6 +24,8 @@ class ElfView {
   static std::optional<ElfView> of(Bytes file);
 
   bool has_section(std::string_view name) const;
+  // The bytes of the section, or none.
+  Bytes section(std::string_view name) const;
   // Calls f(Elf64_Phdr) for each segment.
   template <class F>
   void each_segment(F f) const {

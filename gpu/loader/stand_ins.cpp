@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 namespace inflight::loader {
 namespace {
@@ -17,6 +18,7 @@ constexpr Library libraries[] = {
     {"libcuda", "1", true}, {"libcudart", "13"}, {"libcublas", "13"},
     {"libcublasLt", "13"},  {"libcufft", "12"},  {"libnvJitLink", "13"},
     {"libnvrtc", "13"},     {"libcupti", "13"},  {"libnvidia-ml", "1", true}};
+constexpr Library libraries_without_ptx[] = {{"libcurand", "10"}};
 
 bool all_of(std::string_view text, bool (*test)(char)) {
   return !text.empty() && std::all_of(text.begin(), text.end(), test);
@@ -32,8 +34,8 @@ std::string_view take(std::string_view& text, char mark) {
   return part;
 }
 
-const Library* find(std::string_view stem) {
-  for (const Library& each : libraries) {
+const Library* find(std::span<const Library> among, std::string_view stem) {
+  for (const Library& each : among) {
     if (stem == each.name) return &each;
     std::string_view hash = stem;
     if (!hash.starts_with(each.name)) continue;
@@ -45,11 +47,9 @@ const Library* find(std::string_view stem) {
   return nullptr;
 }
 
-}  // namespace
-
-bool stand_in_name(std::string_view path, char* to, std::size_t bytes) {
+bool name_of(std::span<const Library> among, std::string_view path, char* to, std::size_t bytes) {
   if (const std::size_t slash = path.rfind('/'); slash != path.npos) path.remove_prefix(slash + 1);
-  const Library* library = find(take(path, '.'));
+  const Library* library = find(among, take(path, '.'));
   if (!library || take(path, '.') != "so") return false;
   const std::string_view asked = take(path, '.');
   if (!asked.empty() && !all_of(asked, digit)) return false;
@@ -64,6 +64,15 @@ bool stand_in_name(std::string_view path, char* to, std::size_t bytes) {
   }
   to[used] = 0;
   return true;
+}
+
+}  // namespace
+
+bool stand_in_name(std::string_view path, char* to, std::size_t bytes) {
+  return name_of(libraries, path, to, bytes);
+}
+bool name_without_ptx(std::string_view path, char* to, std::size_t bytes) {
+  return name_of(libraries_without_ptx, path, to, bytes);
 }
 
 }  // namespace inflight::loader

@@ -10,6 +10,11 @@ namespace inflight::loader {
 // not replace. The caller must check whether the file exists.
 bool stand_in_name(std::string_view path, char* to, std::size_t bytes);
 
+// The same for a library that we replace only if the program's has no PTX (machine_code.hpp), or if
+// there is none. Our file lies in the folder folder_without_ptx of our libraries.
+bool name_without_ptx(std::string_view path, char* to, std::size_t bytes);
+inline constexpr std::string_view folder_without_ptx = "without_ptx/";
+
 // A stand-in that needs NVIDIA's own library may export an array of this name and size. When the
 // stand-in is loaded, the audit module writes to it the path that the program requested, if it was
 // a path and not only a name.

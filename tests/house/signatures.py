@@ -42,6 +42,7 @@ LIBRARIES = {
     "cublas": Library(["blas/*.cpp"], ["cublas_v2.h"], without=["refused.cpp", "status_names.cpp"], own=["blas/abi.hpp"],
                       flags=["-DINFLIGHT_MAJOR=13"], second="-DINFLIGHT_BLAS_64", absent="cublas[GS]etEnvironmentMode"),  # newer than 13.0
     "cublaslt": Library(["blas/lt/*.cpp"], ["cublasLt.h"], own=["blas/abi.hpp"], flags=["-DINFLIGHT_MAJOR=13"]),
+    "curand": Library(["curand/*.cpp"], ["curand.h"], without=["refused.cpp", "device_math.cpp"], own=["curand/abi.hpp"]),
     "cufft": Library(["fft/*.cpp"], ["cufft.h", "cufftXt.h"], without=["refused.cpp"], own=["fft/abi.hpp"], flags=["-DINFLIGHT_MAJOR=13"]),
 }
 

@@ -32,6 +32,16 @@ TEST(StandIns, WhateverPathIsAskedFor) {
   EXPECT_EQ(name_for("libcufftw.so.12"), "");
 }
 
+TEST(StandIns, ALibraryWithPtxIsNotReplacedByName) {
+  char name[64];
+  EXPECT_EQ(name_for("libcurand.so.10"), "");
+  for (const char* each : {"libcurand.so", "/a/libcurand.so.10", "libcurand-0a1b.so.10.4.5.25"}) {
+    ASSERT_TRUE(name_without_ptx(each, name, sizeof name)) << each;
+    EXPECT_STREQ(name, "libcurand.so.10");
+  }
+  EXPECT_FALSE(name_without_ptx("libcublas.so.13", name, sizeof name));
+}
+
 TEST(StandIns, NoOtherLibraries) {
   for (const char* each :
        {"", "/", "libcuda", "libcuda.a", "libcudart_static.a", "libcuda.so.x",
