@@ -74,17 +74,22 @@ function(inflight_precompile target)
   endif()
 endfunction()
 
-# inflight_unity_build(TARGET FILE...): compiles the sources of TARGET in batches of 16, except the FILEs, which
-# define names that other files define too (house.compiled_together checks that all such are listed), and those
-# with options of their own. A batch names its files from the project's folder, so the compiler's cache finds it
-# in every checkout.
+# inflight_unity_build(TARGET [BATCH n] FILE...): compiles the sources of TARGET in batches of 16 or n, except the
+# FILEs, which define names that other files define too (house.compiled_together checks that all such are listed), and
+# those with options of their own. A batch names its files from the project's folder, so the compiler's cache finds
+# it in every checkout.
 function(inflight_unity_build target)
+  cmake_parse_arguments(UNITY "" "BATCH" "" ${ARGN})
+  set(size 16)
+  if(UNITY_BATCH)
+    set(size ${UNITY_BATCH})
+  endif()
   if(NOT INFLIGHT_TOGETHER)
     return()
   endif()
   get_target_property(left ${target} SOURCES)
   list(FILTER left INCLUDE REGEX "\\.cpp$")
-  list(REMOVE_ITEM left ${ARGN})
+  list(REMOVE_ITEM left ${UNITY_UNPARSED_ARGUMENTS})
   foreach(source ${left})
     get_source_file_property(options ${source} COMPILE_OPTIONS)
     get_source_file_property(definitions ${source} COMPILE_DEFINITIONS)
@@ -95,7 +100,7 @@ function(inflight_unity_build target)
   set_source_files_properties(${left} PROPERTIES HEADER_FILE_ONLY ON)
   set(number 0)
   while(left)
-    list(SUBLIST left 0 16 batch)
+    list(SUBLIST left 0 ${size} batch)
     list(REMOVE_ITEM left ${batch})
     set(text "")
     foreach(source ${batch})
@@ -148,10 +153,13 @@ function(inflight_test_program target)
   inflight_precompile(${target} inflight_test_headers)
 endfunction()
 
-# inflight_unit_tests(ROOM file...): the GoogleTest program of a component.
+# inflight_unit_tests(ROOM file... [APART file...]): the GoogleTest program of a component. Files are compiled together,
+# except those APART, which define names that others define too.
 function(inflight_unit_tests room)
-  add_executable(unit_${room} ${ARGN})
+  cmake_parse_arguments(UNIT "" "" "APART" ${ARGN})
+  add_executable(unit_${room} ${UNIT_UNPARSED_ARGUMENTS} ${UNIT_APART})
   inflight_test_program(unit_${room})
+  inflight_unity_build(unit_${room} BATCH 8 ${UNIT_APART})
   target_link_libraries(unit_${room} PRIVATE inflight_${room} GTest::gtest_main)
   # Sanitizers take up to ten times as long.
   set(seconds 60)

@@ -237,17 +237,21 @@ int with_link(const char* call, Handle handle, Body&& body) {
   extern "C"                                                                                    \
       [[gnu::visibility("default"), gnu::alias("nvJitLink" #name)]] __typeof__(nvJitLink##name) \
           __nvJitLink##name##_##major##_##minor;
-#define INFLIGHT_ALL_VERSIONS(name)                                                          \
-  INFLIGHT_VERSIONED(name, 0)                                                                \
-  INFLIGHT_VERSIONED(name, 1)                                                                \
-  INFLIGHT_VERSIONED(name, 2)                                                                \
-  INFLIGHT_VERSIONED(name, 3)                                                                \
-  INFLIGHT_VERSIONED(name, 4)                                                                \
-  INFLIGHT_VERSIONED(name, 5)                                                                \
-  INFLIGHT_VERSIONED(name, 6)                                                                \
-  INFLIGHT_VERSIONED(name, 7) INFLIGHT_VERSIONED(name, 8) INFLIGHT_VERSIONED(name, 9)        \
-      INFLIGHT_VERSIONED(name, 10) INFLIGHT_VERSIONED(name, 11) INFLIGHT_VERSIONED(name, 12) \
-          INFLIGHT_VERSIONED(name, 13) INFLIGHT_VERSIONED(name, 14) INFLIGHT_VERSIONED(name, 15)
+#define INFLIGHT_ALL_VERSIONS(name) \
+  INFLIGHT_VERSIONED(name, 0)       \
+  INFLIGHT_VERSIONED(name, 1)       \
+  INFLIGHT_VERSIONED(name, 2)       \
+  INFLIGHT_VERSIONED(name, 3)       \
+  INFLIGHT_VERSIONED(name, 4)       \
+  INFLIGHT_VERSIONED(name, 5)       \
+  INFLIGHT_VERSIONED(name, 6)       \
+  INFLIGHT_VERSIONED(name, 7)       \
+  INFLIGHT_VERSIONED(name, 8)       \
+  INFLIGHT_VERSIONED(name, 9)       \
+  INFLIGHT_VERSIONED(name, 10)      \
+  INFLIGHT_VERSIONED(name, 11)      \
+  INFLIGHT_VERSIONED(name, 12)      \
+  INFLIGHT_VERSIONED(name, 13) INFLIGHT_VERSIONED(name, 14) INFLIGHT_VERSIONED(name, 15)
 // INFLIGHT_NVJITLINK(NAME, (parameters), { body }): the function nvJitLinkNAME.
 #define INFLIGHT_NVJITLINK(name, parameters, ...)                                      \
   extern "C" [[gnu::visibility("default")]] int nvJitLink##name parameters __VA_ARGS__ \

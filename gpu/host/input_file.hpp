@@ -9,7 +9,8 @@
 
 namespace inflight::host {
 
-// A regular file, or /dev/null, which is empty. Every error is the rest of a sentence whose subject is the path.
+// A regular file, or /dev/null, which is empty. Every error is the rest of a sentence whose subject
+// is the path.
 class InputFile {
  public:
   // An error for folders, pipes, devices and sockets, whose end nobody knows.

@@ -32,8 +32,7 @@ std::string place_of(std::uint64_t address) {
       continue;
     std::string name = name_at ? line.substr(static_cast<std::size_t>(name_at)) : std::string();
     if (name.empty() && low == last_end) name = last_file;
-    if (address >= low && address < high)
-      return access == 'r' ? words_for(name) : std::string();
+    if (address >= low && address < high) return access == 'r' ? words_for(name) : std::string();
     last_end = high;
     last_file = name.starts_with('/') ? name : std::string();
   }

@@ -14,26 +14,33 @@
 
 namespace inflight::fuzz {
 
-#define INFLIGHT_FUZZ_KINDS(X)                                                              \
-  X(ctx)                                                                                    \
-  X(stream)                                                                                 \
-  X(event)                                                                                  \
-  X(module)                                                                                 \
-  X(func)                                                                                   \
-  X(library)                                                                                \
-  X(kernel)                                                                                 \
-  X(global)                                                                                 \
-  X(graph)                                                                                  \
-  X(node)                                                                                   \
-  X(exec)                                                                                   \
-  X(mempool)                                                                                \
-  X(array)                                                                                  \
-  X(mipmap)                                                                                 \
-  X(texture)                                                                                \
-  X(surface)                                                                                \
-  X(link) X(object) X(green) X(descriptor) X(memory) X(reserved) X(range) X(while_handle)   \
-      X(if_handle) X(device_memory) X(graph_memory) X(pinned) X(registered) X(notification) \
-          X(file) X(log)
+#define INFLIGHT_FUZZ_KINDS(X) \
+  X(ctx)                       \
+  X(stream)                    \
+  X(event)                     \
+  X(module)                    \
+  X(func)                      \
+  X(library)                   \
+  X(kernel)                    \
+  X(global)                    \
+  X(graph)                     \
+  X(node)                      \
+  X(exec)                      \
+  X(mempool)                   \
+  X(array)                     \
+  X(mipmap)                    \
+  X(texture)                   \
+  X(surface)                   \
+  X(link)                      \
+  X(object)                    \
+  X(green)                     \
+  X(descriptor)                \
+  X(memory)                    \
+  X(reserved)                  \
+  X(range)                     \
+  X(while_handle)              \
+  X(if_handle)                 \
+  X(device_memory) X(graph_memory) X(pinned) X(registered) X(notification) X(file) X(log)
 enum class Kind : std::uint8_t {
 #define X(name) name,
   INFLIGHT_FUZZ_KINDS(X)

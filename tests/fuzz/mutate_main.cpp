@@ -1,8 +1,8 @@
 // Runs a fuzz target without libFuzzer on every file of a corpus, first unchanged and then mutated,
 // the same way in every run. An input that ends the process, or takes longer than 20 seconds, is
 // written to a file and described.
-// Usage: PROGRAM ROUNDS FILE...  FUZZ_SECONDS in the environment ends the rounds after this time. FUZZ_SEED, a
-// number, gives other mutations.
+// Usage: PROGRAM ROUNDS FILE...  FUZZ_SECONDS in the environment ends the rounds after this time.
+// FUZZ_SEED, a number, gives other mutations.
 #include <fcntl.h>
 #include <unistd.h>
 

@@ -7,8 +7,8 @@
 
 namespace inflight::house {
 
-// The arrows between folders that lie on a cycle, each "FROM -> TO", in order. `folders`: those under
-// `root` whose files are read; their subfolders are folders of their own.
+// The arrows between folders that lie on a cycle, each "FROM -> TO", in order. `folders`: those
+// under `root` whose files are read; their subfolders are folders of their own.
 std::vector<std::string> arrows_on_cycles(const std::filesystem::path& root,
                                           const std::vector<std::string>& folders);
 

@@ -98,7 +98,7 @@ struct Access {
   UndefinedBytes* undefined = nullptr;
   std::uint32_t unread = 0;  // load: number of bytes at the end of `bytes` that nothing uses
   bool peeks =
-      false;  // weak load: the code may update the same address atomically before a barrier
+      false;          // weak load: the code may update the same address atomically before a barrier
   bool flag = false;  // strong load: its value may decide where the thread goes
   // Exchange or compare-and-swap: a thread that does not read what it expects repeats it, and does
   // nothing else, until it does.

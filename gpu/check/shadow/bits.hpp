@@ -38,9 +38,9 @@ class Bits {
   }
   bool has_all(std::uint64_t from, std::uint64_t bytes) const {
     if (bytes == 0 || from + bytes > size_) return from + bytes <= size_;
-    return count_ >= bytes &&
-           each_word(from, bytes,
-                     [](std::uint64_t word, std::uint64_t mask) { return (word & mask) == mask; });
+    return count_ >= bytes && each_word(from, bytes, [](std::uint64_t word, std::uint64_t mask) {
+             return (word & mask) == mask;
+           });
   }
   std::uint64_t count(std::uint64_t from, std::uint64_t bytes) const {
     std::uint64_t found = 0;

@@ -50,15 +50,15 @@ namespace inflight::machine {
 namespace isa_baseline {
 INFLIGHT_LANE_FAMILIES(FAMILY)
 MoveHandlers move_handlers();
-}
+}  // namespace isa_baseline
 namespace isa_avx2 {
 INFLIGHT_LANE_FAMILIES(FAMILY)
 MoveHandlers move_handlers();
-}
+}  // namespace isa_avx2
 namespace isa_avx512 {
 INFLIGHT_LANE_FAMILIES(FAMILY)
 MoveHandlers move_handlers();
-}
+}  // namespace isa_avx512
 INFLIGHT_FAMILIES(FAMILY)
 #undef FAMILY
 }  // namespace inflight::machine

@@ -1,7 +1,7 @@
 // f16 and bf16 values in the low 16 bits of a word, to and from float (PTX ISA 5.2.3).
 #pragma once
-#include "gpu/numbers/small_floats.hpp"
 #include "gpu/machine/families/real.hpp"
+#include "gpu/numbers/small_floats.hpp"
 
 namespace inflight::machine::INFLIGHT_ISA {
 

@@ -9,9 +9,9 @@
 
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/texture_lanes.hpp"
-#include "gpu/machine/run/observe/access_events.hpp"
 #include "gpu/machine/run/each_lane.hpp"
 #include "gpu/machine/run/observation.hpp"
+#include "gpu/machine/run/observe/access_events.hpp"
 
 namespace inflight::machine {
 namespace {

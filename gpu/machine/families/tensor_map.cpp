@@ -12,8 +12,8 @@
 
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/modifiers.hpp"
-#include "gpu/machine/run/observation.hpp"
 #include "gpu/machine/run/access.hpp"
+#include "gpu/machine/run/observation.hpp"
 
 namespace inflight::machine {
 namespace {

@@ -13,8 +13,8 @@ inline constexpr std::uint32_t reserved_shared = 1024;
 // The reserved bytes from begin to end, which a kernel may use if it reads one of the registers.
 // They are zero when a block starts; on an H200 they keep what earlier blocks left. Accesses to the
 // other reserved bytes, or to any of them by a kernel that reads none of the registers, are out of
-// bounds here. An H200 allows them. So all are usable by a kernel that has dynamic shared memory and
-// names no variable in it: some compilers (Halide's) count its addresses from 0.
+// bounds here. An H200 allows them. So all are usable by a kernel that has dynamic shared memory
+// and names no variable in it: some compilers (Halide's) count its addresses from 0.
 inline constexpr std::uint32_t reserved_shared_usable = 288;
 
 }  // namespace inflight::machine

@@ -6,8 +6,8 @@
 #include "gpu/machine/instruction/observed_access.hpp"
 #include "gpu/machine/instruction/wgmma.hpp"
 #include "gpu/machine/lowering/lowering.hpp"
-#include "gpu/machine/run/observe/access_events.hpp"
 #include "gpu/machine/run/observation.hpp"
+#include "gpu/machine/run/observe/access_events.hpp"
 #include "gpu/machine/run/observe/warpgroup_events.hpp"
 
 namespace inflight::machine {

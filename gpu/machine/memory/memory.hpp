@@ -87,10 +87,9 @@ class [[gnu::visibility("default")]] Memory {
   // Returns the base address (aligned to `alignment`, at least 256), or the error if `size` exceeds
   // what is left of the device's capacity or of the host's memory. The bytes are zero when fresh
   // and unspecified when reused, as on a GPU. A size of 0 gives address 0.
-  tl::expected<std::uint64_t, std::string> allocate(int device, std::uint64_t size,
-                                                    AllocationKind kind,
-                                                    std::uint64_t alignment = 256,
-                                                    std::string name = {});
+  tl::expected<std::uint64_t, std::string> allocate(
+      int device, std::uint64_t size, AllocationKind kind, std::uint64_t alignment = 256,
+      std::string name = {});
   // For malloc() in a kernel. Also an error if the device's heap would hold more than `limit`
   // bytes, counted by heap_charge().
   tl::expected<std::uint64_t, std::string> allocate_heap(int device, std::uint64_t size,
@@ -178,12 +177,11 @@ class [[gnu::visibility("default")]] Memory {
   // These need the lock held.
   bool adopt_locked(const Adoption& what, std::string name);
   bool release_locked(std::uint64_t base);
-  tl::expected<std::uint64_t, std::string> allocate_locked(int device, std::uint64_t size,
-                                                           AllocationKind kind,
-                                                           std::uint64_t alignment,
-                                                           std::string name);
+  tl::expected<std::uint64_t, std::string> allocate_locked(
+      int device, std::uint64_t size, AllocationKind kind, std::uint64_t alignment,
+      std::string name);
   struct Arena;  // one device's (or the host's) reserved range and its free lists
-  tl::expected<std::uint64_t, std::string> carve(Arena& arena, std::uint64_t size,
+  tl::expected<std::uint64_t, std::string> carve(Arena & arena, std::uint64_t size,
                                                  std::uint64_t alignment);
   Arena& arena_of(int device, AllocationKind kind);
   const Arena* arena_holding(std::uint64_t address) const;

@@ -79,8 +79,7 @@ class Calls {
                                              format(32, 0, 0, 0, cudaChannelFormatKindNone)};
     for (const auto& c : formats)
       for (unsigned flags : {0u, 2u}) try_array(c, {16, 8, 0}, flags);
-    for (unsigned flags : {3u, 6u, 7u, 9u, 16u, 32u})
-      try_array(one, {16, 16, 6}, flags);
+    for (unsigned flags : {3u, 6u, 7u, 9u, 16u, 32u}) try_array(one, {16, 16, 6}, flags);
     cudaArray_t array = nullptr;
     tell("cudaMallocArray", "null array", cudaMallocArray(nullptr, &one, 16, 8, 0));
     tell("cudaMallocArray", "null format", cudaMallocArray(&array, nullptr, 16, 8, 0));

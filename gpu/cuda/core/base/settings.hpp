@@ -43,8 +43,9 @@ struct Settings {
   int devices = 1;              // INFLIGHT_DEVICES: 1 to 64
   // INFLIGHT_DRIVER: what cuDriverGetVersion returns, 1000 * major + 10 * minor; given as 13.4.
   int driver_version = 13000;
-  // The newest version of PTX that it takes, 94 for 9.4. A driver that was chosen takes its own CUDA's. The
-  // default one takes all that Inflight knows, so what newer compilers give runs without being asked for.
+  // The newest version of PTX that it takes, 94 for 9.4. A driver that was chosen takes its own
+  // CUDA's. The default one takes all that Inflight knows, so what newer compilers give runs
+  // without being asked for.
   int newest_ptx = 94;
   async::Timing timing;                  // INFLIGHT_ASYNC: early, late, shuffled:SEED
   machine::Turns turns;                  // INFLIGHT_TURNS: instructions, random:SEED

@@ -80,8 +80,8 @@ namespace {
 
 // At exit, pending work may run for `grace` more. Then launches are cancelled, and the process
 // waits only for work that cannot be cancelled (a copy, a host function). Pauses of the host do not
-// count, so what a short kernel does does not depend on them. Under check the work takes longer, and
-// what is cancelled is not checked.
+// count, so what a short kernel does does not depend on them. Under check the work takes longer,
+// and what is cancelled is not checked.
 constexpr std::chrono::milliseconds grace{100}, checked_grace{2000};
 constexpr std::chrono::seconds last_wait{10};
 

@@ -143,8 +143,7 @@ std::string HostPlaces::caller(std::span<void* const> stack, std::string_view ke
     const std::string name = check::readable(function);
     const bool of_nvcc = function.find("__device_stub__") != function.npos ||
                          name.starts_with("cudaError cuda") ||  // the headers' templates
-                         name.starts_with("__cuda") ||
-                         (!kernel.empty() && function == kernel);
+                         name.starts_with("__cuda") || (!kernel.empty() && function == kernel);
     if (of_nvcc) continue;
     return name.empty() ? place.file : fmt::format("{} ({})", name, place.file);
   }
