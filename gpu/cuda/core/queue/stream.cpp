@@ -444,4 +444,9 @@ Ticket Stream::last() const {
   return {queue_->count, queue_->submitted};
 }
 
+std::size_t Stream::waiting() const {
+  std::lock_guard lock(queue_->mutex);
+  return static_cast<std::size_t>(std::ranges::count(queue_->items, false, &Item::mark));
+}
+
 }  // namespace inflight::cuda

@@ -108,6 +108,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void run(Task task);
   // The last task submitted: done when the stream is idle.
   Ticket last() const;
+  // The tasks that have not begun, without marks.
+  std::size_t waiting() const;
   // Waits for it, and in the legacy stream for the work of the blocking streams.
   void synchronize() const;
   bool idle() const { return last().done(); }
