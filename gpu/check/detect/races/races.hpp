@@ -112,6 +112,8 @@ class Races : public Listener {
   void peeked(Block& block, const Who& who);
   void polled(Block& block, const Block* owner, const Access& event, Mask mask);
   // Tells of a pair that is a warning only. `owner`: of the shared memory.
+  // If the pair lacks only the arrival of a staged copy's bytes, it is a warning.
+  void excuse_staged(const order::Clock& knows, shadow::Conflict& conflict) const;
   void warn(const Scene& scene, const Block* owner, const shadow::Conflict& conflict);
   void check_load_before_atomic(Block& block, const Access& atomic, Mask mask);
   // A thread's access after a fence of system scope, which may be a flag for the host.
