@@ -95,7 +95,6 @@ class Races : public Listener {
   Mbarrier& mbarrier_at(Block& owner, std::uint32_t offset);
   void check_published(Block& block, const Mbarrier& m, const Who& who);
   void check_init_fenced(const Block& block, const Mbarrier& m, const Who& who);
-  void check_scope(const Mbarrier& m, const Who& who);
   void note_use(const Block& block, Mbarrier& m, const Who& who);
   void check_unused(const Block& block, Mbarrier& m, const Who& who);
   void finish(Cluster& cluster);
