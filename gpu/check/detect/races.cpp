@@ -117,7 +117,7 @@ void Races::report(const Who& who, Block& block, Space space, bool of_mbarrier,
   const Scene scene{who, space, &block, of_mbarrier};
   const order::Row own = order::warp_row(block.order.row(), order::Part::thread, who.warp);
   for (shadow::Conflict& each : block.conflicts) {
-    if (space == Space::global)
+    if (space != Space::shared)
       excuse_staged(
           block.order.view(who.warp, static_cast<unsigned>(std::countr_zero(who.mask))).known.order,
           each);

@@ -62,6 +62,16 @@ void to_a_variable() {
   sums<<<1, 32, 0, s.own>>>(out);
 }
 
+__constant__ int factor;
+__global__ void scales(int* out) { out[threadIdx.x] = factor; }  // [scales]
+void to_a_constant() {
+  Streams s;
+  int* const out = device();
+  const int value = 3;
+  CHECK(cudaMemcpyToSymbol(factor, &value, sizeof value));
+  scales<<<1, 32, 0, s.own>>>(out);
+}
+
 void written() {
   Streams s;
   int* const data = device();
@@ -90,8 +100,8 @@ void several_copies() {
 void unordered() {
   Streams s;
   int* const data = device();
-  doubles<<<1, 32, 0, s.own>>>(data);
-  CHECK(cudaMemcpyAsync(data, host(), bytes, cudaMemcpyHostToDevice, s.other));  // [copies]
+  overwrites<<<1, 32, 0, s.own>>>(data);
+  CHECK(cudaMemcpyAsync(data, host(), bytes, cudaMemcpyHostToDevice, s.other));
 }
 
 void one_stream() {
@@ -194,6 +204,7 @@ int main(int argc, char** argv) {
                    ONE(asynchronous),
                    ONE(by_rows),
                    ONE(to_a_variable),
+                   ONE(to_a_constant),
                    ONE(written),
                    ONE(filled),
                    {"last_copy", several_copies<true>},
