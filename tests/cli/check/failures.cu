@@ -111,7 +111,7 @@ int main(int, char** argv) {
     cudaStreamEndCapture(stream, &graph);
     cudaGraphInstantiate(&exec, graph, 0);
     cudaLaunchHostFunc(
-        stream, [](void*) { sleep(3); }, nullptr);
+        stream, [](void*) { sleep(9); }, nullptr);
     for (int i = 0; i < 2; ++i) cudaGraphLaunch(exec, stream);
     return 0;
   }
