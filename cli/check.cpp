@@ -77,6 +77,7 @@ Collected collect(const std::vector<Run>& runs, check::Filter& filter, bool stri
     result.all.processes += spooled.processes;
     for (const check::Unfinished& each : spooled.unfinished) result.all.unfinished.push_back(each);
     result.all.launches += spooled.launches;
+    result.all.left += spooled.left;
     result.all.lost += spooled.lost;
     for (std::string& each : spooled.problems) result.all.problems.push_back(std::move(each));
     for (check::Finding& each : spooled.findings) {
@@ -121,14 +122,16 @@ std::string name_of_signal(int signal) {
   return name ? fmt::format("signal {} (SIG{})", signal, name) : fmt::format("signal {}", signal);
 }
 
-// The processes that did not come to the end of main, or of exit().
+// The processes that did not come to the end of main, or of exit(), and what others left undone
+// then.
 struct EndedEarly {
   int signal = 0;        // that ended the program
   bool by_exit = false;  // the program itself ended by exit_group
   std::size_t others = 0;
   std::uint64_t running = 0;  // launches that had not ended
+  check::LeftUndone left;
 
-  EndedEarly(const Collected& found, const std::vector<Run>& runs) {
+  EndedEarly(const Collected& found, const std::vector<Run>& runs) : left(found.all.left) {
     for (const Run& each : runs)
       if (signal == 0) signal = each.signal;
     for (const check::Unfinished& each : found.all.unfinished) {
@@ -141,7 +144,10 @@ struct EndedEarly {
         by_exit = by_exit || run->signal == 0;
     }
   }
-  bool any() const { return signal != 0 || by_exit || others != 0; }
+  check::Ran ran() const {
+    const bool early = signal != 0 || by_exit || others != 0;
+    return early || left.any() ? check::Ran::in_part : check::Ran::whole;
+  }
 
   void report() const {
     if (signal != 0)
@@ -156,19 +162,18 @@ struct EndedEarly {
                            counted(others, "process", "processes")));
     if (running != 0)
       complain(fmt::format("{} had not ended by then.", counted(running, "launch", "launches")));
+    if (left.any()) complain(check::to_text(left));
   }
 };
 
-void report_rest(const Collected& found, const check::Filter& filter, const std::vector<Run>& runs,
-                 bool verbose) {
-  const EndedEarly early(found, runs);
+void report_rest(const Collected& found, const EndedEarly& early, const check::Filter& filter,
+                 const std::vector<Run>& runs, bool verbose) {
   if (found.all.processes == 0) {
     if (found.complete()) complain("nothing was checked: no process of the program used CUDA.");
   } else {
-    std::string text = !found.reported.empty() ? check::summary(found.reported)
-                       : !found.complete()     ? std::string("nothing else found.")
-                       : early.any()           ? std::string("no finding.")
-                                               : check::summary({});
+    std::string text = found.reported.empty() && !found.complete()
+                           ? std::string("nothing else found.")
+                           : check::summary(found.reported, early.ran());
     text.pop_back();
     const std::string processes = counted(found.all.processes, "process", "processes");
     if (!found.complete())
@@ -236,11 +241,13 @@ int check_program(const Request& request, const std::vector<std::string>& words)
   const Collected found = collect(runs, *filter, settings->strict);
   report_silent(found, runs);
   report_losses(found);
-  report_rest(found, *filter, runs, chosen.verbose);
+  const EndedEarly early(found, runs);
+  report_rest(found, early, *filter, runs, chosen.verbose);
   bool written = found.complete();
   const std::vector<std::string> source_folders = check::paths_in(chosen.source_root);
   for (const std::string& each : chosen.reports)
-    if (const auto wrote = check::write_report(each, found.reported, source_folders); !wrote)
+    if (const auto wrote = check::write_report(each, found.reported, source_folders, early.ran());
+        !wrote)
       complain(wrote.error() + "."), written = false;
   if (check::mistakes(found.reported, settings->strict) && chosen.error_exitcode)
     return chosen.error_exitcode;

@@ -8,6 +8,7 @@
 
 #include "gpu/loader/exported.hpp"
 #include "gpu/loader/host.hpp"
+#include "gpu/loader/jump.hpp"
 #include "gpu/loader/redirect.hpp"
 
 // An unbound island jumps here, as in a call of its function, with two more words on the stack: the
@@ -128,18 +129,32 @@ void* load(Runtime& runtime, const DynamicLoading& dynamic) {
   return handle;
 }
 
+// A function of our runtime: where it has a thread's word for the copy that was called, as the
+// distance from the thread pointer; 0 for functions that do not ask.
+constexpr const char* mark_name = "inflight_runtime_mark";
 constexpr int not_supported = 801;
 int refused() { return not_supported; }
 
-std::uint64_t target(const Islands& islands, std::uint64_t index) {
+// Where an island is to jump: to its function, by way of its part that tells the runtime which copy
+// of it was called, if the function asks for that.
+std::uint64_t target(Islands& islands, std::uint64_t index) {
   Runtime* runtime = runtime_of(islands.major);
   const DynamicLoading dynamic = dynamic_loading();
   if (!runtime || !dynamic.open || !dynamic.symbol)
     give_up("libcudart.so", "the C library has no dlmopen");
   void* handle = load(*runtime, dynamic);
   const char* name = islands.names[index];
-  if (void* function = dynamic.symbol(handle, name))
-    return reinterpret_cast<std::uint64_t>(function);
+  if (void* function = dynamic.symbol(handle, name)) {
+    using Mark = std::int64_t (*)(const char*);
+    const auto mark = reinterpret_cast<Mark>(dynamic.symbol(handle, mark_name));
+    const std::int64_t place = mark ? mark(name) : 0;
+    const auto address = reinterpret_cast<std::uint64_t>(function);
+    if (place == 0) return address;
+    std::atomic_ref(islands.mark)
+        .store(static_cast<std::uint64_t>(place), std::memory_order_relaxed);
+    std::atomic_ref(islands.targets[index]).store(address, std::memory_order_relaxed);
+    return island_address(islands, index) + marking_offset;
+  }
   report({name,
           " is not supported by the software GPU and returns \"not supported\" (801): it is not "
           "among the functions of ",
@@ -152,7 +167,7 @@ std::uint64_t target(const Islands& islands, std::uint64_t index) {
 extern "C" __attribute__((visibility("hidden"), used)) std::uint64_t inflight_loader_bind(
     Islands* islands, std::uint64_t index) {
   const std::uint64_t function = target(*islands, index);
-  std::atomic_ref(islands->slots[index]).store(function, std::memory_order_relaxed);
+  std::atomic_ref(islands->slots[index]).store(function, std::memory_order_release);
   return function;
 }
 

@@ -41,13 +41,21 @@ FarJump far_jump(std::uint64_t to) {
   return code;
 }
 
-Island island(std::uint64_t at, std::uint64_t slot, std::uint32_t index, std::uint64_t common) {
-  Island code{};
-  through_memory(code.data(), jump_through, at, slot);
+Island island(const IslandPlaces& p) {
+  Island code;
+  code.fill(0xCC);
+  through_memory(code.data(), jump_through, p.at, p.slot);
   code[6] = 0x68;  // PUSH imm32
-  put32(code.data() + 7, index);
+  put32(code.data() + 7, p.index);
   code[11] = 0xE9;
-  put32(code.data() + 12, common - (at + island_bytes));
+  put32(code.data() + 12, p.common - (p.at + marking_offset));
+  constexpr std::uint8_t load[] = {0x4C, 0x8B, 0x1D};         // MOV r11, [RIP + disp32]
+  constexpr std::uint8_t store[] = {0x64, 0x41, 0xC7, 0x03};  // MOV FS:[r11], imm32
+  std::memcpy(code.data() + 16, load, sizeof load);
+  put32(code.data() + 19, p.mark - (p.at + 23));
+  std::memcpy(code.data() + 23, store, sizeof store);
+  put32(code.data() + 27, p.copy);
+  through_memory(code.data() + 31, jump_through, p.at + 31, p.target);
   return code;
 }
 

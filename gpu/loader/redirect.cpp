@@ -95,17 +95,16 @@ Islands* lay_out(std::uint64_t start, std::uint64_t code_bytes, std::uint64_t by
   islands->start = start;
   islands->bytes = bytes;
   islands->slots = reinterpret_cast<std::uint64_t*>(islands + 1);
-  islands->names = reinterpret_cast<const char**>(islands->slots + functions);
+  islands->targets = islands->slots + functions;
+  islands->names = reinterpret_cast<const char**>(islands->targets + functions);
+  static std::uint32_t copies = 0;  // guarded by the lock of the dynamic loader
+  islands->copy = ++copies;
   islands->owner = reinterpret_cast<std::uint64_t>(islands);
   islands->binder = binder;
   const Island common = common_part(start, reinterpret_cast<std::uint64_t>(&islands->owner),
                                     reinterpret_cast<std::uint64_t>(&islands->binder));
   std::memcpy(reinterpret_cast<void*>(start), common.data(), common.size());
   return islands;
-}
-
-std::uint64_t address_of(const Islands& islands, std::uint64_t index) {
-  return islands.start + (index + 1) * island_bytes;
 }
 
 // The same text in the table of names, or a copy that outlives the file.
@@ -119,11 +118,15 @@ const char* persistent_name(std::string_view name, char*& text) {
 }
 
 void add_island(Islands& islands, std::string_view name, char*& text) {
-  const std::uint64_t index = islands.count++, at = address_of(islands, index);
+  const std::uint64_t index = islands.count++, at = island_address(islands, index);
   islands.names[index] = persistent_name(name, text);
   islands.slots[index] = at + unbound_offset;
-  const Island code = island(at, reinterpret_cast<std::uint64_t>(&islands.slots[index]),
-                             static_cast<std::uint32_t>(index), islands.start);
+  const auto place = [](const std::uint64_t& word) {
+    return reinterpret_cast<std::uint64_t>(&word);
+  };
+  const Island code =
+      island({at, place(islands.slots[index]), place(islands.targets[index]), place(islands.mark),
+              islands.start, static_cast<std::uint32_t>(index), islands.copy});
   std::memcpy(reinterpret_cast<void*>(at), code.data(), code.size());
 }
 
@@ -131,7 +134,7 @@ Islands* make_islands(const MappedObject& object, const StaticRuntime& runtime, 
                       std::uint64_t binder) {
   const std::uint64_t code_bytes = page_up((need.functions + 1) * island_bytes);
   const std::uint64_t data_bytes =
-      sizeof(Islands) + need.functions * (sizeof(std::uint64_t) + sizeof(char*));
+      sizeof(Islands) + need.functions * (2 * sizeof(std::uint64_t) + sizeof(char*));
   const std::uint64_t bytes = code_bytes + page_up(data_bytes + need.text);
   const Extent extent = extent_of(object.elf);
   const std::uint64_t start =
@@ -174,7 +177,7 @@ void each_jump(const MappedObject& object, const StaticRuntime& runtime, const I
     const std::uint64_t entry = object.base + function.address;
     const bool stepped = room(runtime, function, stepped_bytes) >= stepped_bytes &&
                          in_text(object.elf, function.address, stepped_bytes);
-    f(entry, stepped, jump(entry + (stepped ? step_to : 0), address_of(islands, index++)));
+    f(entry, stepped, jump(entry + (stepped ? step_to : 0), island_address(islands, index++)));
   });
 }
 
@@ -217,6 +220,10 @@ Redirected redirect(const MappedObject& object, const StaticRuntime& runtime,
   write_jumps(object, runtime, *islands);
   open_text(object, Access::read_execute);
   return {islands, {}};
+}
+
+std::uint64_t island_address(const Islands& islands, std::uint64_t index) {
+  return islands.start + (index + 1) * island_bytes;
 }
 
 void release(Islands* islands) { unmap_pages(islands->start, islands->bytes); }

@@ -16,8 +16,11 @@ struct Islands {
   unsigned major;      // major version of the CUDA runtime that replaces it
   std::uint64_t start, bytes;
   std::uint64_t count;
-  std::uint64_t* slots;         // target address of each island
+  std::uint64_t* slots;         // where each island jumps
+  std::uint64_t* targets;       // the function of each island that tells it who was called
   const char** names;           // function name of each island
+  std::uint64_t mark;           // of the thread's word that tells it (jump.hpp)
+  std::uint32_t copy;           // the number of this runtime, from 1
   std::uint64_t owner, binder;  // words that common_part() reads
 };
 
@@ -37,6 +40,9 @@ struct Redirected {
 // the replaced runtime, including its constructors and destructors, are patched to return
 // immediately.
 Redirected redirect(const MappedObject& object, const StaticRuntime& runtime, std::uint64_t binder);
+
+// The first byte of an island.
+std::uint64_t island_address(const Islands& islands, std::uint64_t index);
 
 void release(Islands* islands);
 

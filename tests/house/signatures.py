@@ -31,10 +31,10 @@ COMPILED_CODE = "__cuda[A-Z].*"  # what nvcc's code calls; declared by no header
 LIBRARIES = {
     "driver": Library(["cuda/driver/*.cpp"], ["cuda.h"], optional=["cudaProfiler.h"], own=["cuda/core/base/abi.hpp", "cuda/core/sharing/handle.hpp"],
                       defines=["__CUDA_API_VERSION_INTERNAL"], absent="cuProfiler.*|cuGraphNodeGetParams"),  # new in 13.2
-    "runtime": Library(["cuda/runtime/*.cpp"], without=["cuda12.cpp"], absent=f"{COMPILED_CODE}|cudaGetDeviceProperties_v2|cudaEventElapsedTime_v2|cudaProfiler.*", **RUNTIME),
+    "runtime": Library(["cuda/runtime/*.cpp"], without=["cuda12.cpp"], absent=f"{COMPILED_CODE}|inflight_.*|cudaGetDeviceProperties_v2|cudaEventElapsedTime_v2|cudaProfiler.*", **RUNTIME),
     # Calls that CUDA 12 has not, or has only from 12.8 on, are in the library too.
     "runtime12": Library(["cuda/runtime/*.cpp"], without=["cuda12.cpp"], renamed="cuda/exports/runtime12.names",
-                         absent=f"{COMPILED_CODE}|inflight_13_.*|cudaLibrary.*|cudaLogs.*|cudaMem.*Batch.*|cudaMem[GS]et.*Pool|"
+                         absent=f"{COMPILED_CODE}|inflight_.*|cudaLibrary.*|cudaLogs.*|cudaMem.*Batch.*|cudaMem[GS]et.*Pool|"
                                 "cudaGetDriverEntryPointByVersion.*|cudaKernelSet.*|cudaStreamGetDevice.*|cudaDeviceGet.*AtomicCapabilities|"
                                 "cudaEventElapsedTime_v2|cudaStreamGetCaptureInfo_v3.*|cudaStreamGetCaptureInfo|cudaGetDeviceProperties|cudaProfiler.*", **RUNTIME),
     "nvml": Library(["management/*.cpp"], ["nvml.h"], without=["refused.cpp"], own=["management/abi.hpp"],

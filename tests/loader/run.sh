@@ -37,6 +37,28 @@ whole "a runtime that a wheel renamed" $'3\n6\n9\n12\n15\n18' \
 whole "it and others" $'5\n8\n13\n16\n21\n24' \
   "$inflight" run "$bin/host" "$bin/shared.so" "$bin/wheel.so"
 
+# Each copy of the runtime has last errors of its own.
+whole "last errors of static runtimes" 'at first: 0 0 0
+one fails: 0 101 0
+the program fails: 2 101 0
+and again, after a text: 1 101 0
+another thread: 0 0 0
+one'\''s is 101
+one is asked: 1 0 0
+the other fails, and does not: 1 0 101
+the program'\''s is 1
+the program is asked: 0 0 101' "$inflight" run "$bin/last_errors" "$bin/static_errors1.so" "$bin/static_errors2.so"
+whole "last errors of the shared runtime" 'at first: 0 0 0
+one fails: 0 101 101
+the program fails: 2 101 101
+and again, after a text: 1 101 101
+another thread: 0 0 0
+one'\''s is 101
+one is asked: 1 0 0
+the other fails, and does not: 1 101 101
+the program'\''s is 1
+the program is asked: 0 101 101' "$inflight" run "$bin/last_errors" "$bin/shared_errors1.so" "$bin/shared_errors2.so"
+
 whole "a shell's child" "$plain" "$inflight" run bash -c "'$bin/plain'"
 printf 'all:\n\t@%s\n' "$bin/plain" >"$work/Makefile"
 whole "make's child" "$plain" "$inflight" run make -s -C "$work"

@@ -95,7 +95,7 @@ bool Races::is_of_own_map(const shadow::Conflict& c) const {
 }
 
 void Races::warn(const Scene& scene, const Block* owner, const shadow::Conflict& c) {
-  if (host_.launches().is_host(c.earlier.row)) return;
+  if (host_.launches().is_host(c.earlier.row) && c.excuse != shadow::Excuse::staged) return;
   if (c.excuse != shadow::Excuse::volatile_data) return reporter_.conflict(scene, c);
   // A volatile access beside a load of an atomic object, or a load beside a store to one, is a
   // flag.
@@ -106,12 +106,21 @@ void Races::warn(const Scene& scene, const Block* owner, const shadow::Conflict&
     candidates_.keep_volatile(reporter_, scene, c, key_of(owner, c.address));
 }
 
+void Races::excuse_staged(const order::Clock& knows, shadow::Conflict& c) const {
+  if (c.earlier.write && host_.knows_staged(knows, c.earlier.row))
+    c.excuse = shadow::Excuse::staged;
+}
+
 void Races::report(const Who& who, Block& block, Space space, bool of_mbarrier,
                    const Access* access, const Block* owner) {
   if (block.conflicts.empty()) return;
   const Scene scene{who, space, &block, of_mbarrier};
   const order::Row own = order::warp_row(block.order.row(), order::Part::thread, who.warp);
-  for (const shadow::Conflict& each : block.conflicts) {
+  for (shadow::Conflict& each : block.conflicts) {
+    if (space != Space::shared)
+      excuse_staged(
+          block.order.view(who.warp, static_cast<unsigned>(std::countr_zero(who.mask))).known.order,
+          each);
     if (is_done(each)) continue;
     if (is_of_own_map(each)) {
       // That nothing orders a later use is found by check_map_order().
@@ -275,7 +284,8 @@ void Races::ordered(const Allocation& event) {
   const PlaceId allocated = session_.places.of_host(ordered_allocation);
   bool told = !event.ordered;
   for (const shadow::Conflict& each : conflicts)
-    if (each.earlier.place != allocated || !std::exchange(told, true))
+    if (!host_.knows_staged(launch.knows.order, each.earlier.row) &&
+        (each.earlier.place != allocated || !std::exchange(told, true)))
       reporter_.conflict({{}, Space::global, nullptr, false}, each);
 }
 
@@ -304,7 +314,8 @@ void Races::host_accessed(const HostAccess& event) {
           {event.destination + row * event.destination_pitch, event.bytes, place, true, false},
           conflicts);
   }
-  for (const shadow::Conflict& each : conflicts) {
+  for (shadow::Conflict& each : conflicts) {
+    excuse_staged(launch.knows.order, each);
     const Space space = host_.is_constant(each.address) ? Space::constant : Space::global;
     reporter_.conflict({{}, space, nullptr, false}, each);
   }

@@ -43,6 +43,9 @@ struct StreamEdge {
   bool dependent = false;
   // launch: it may begin before the end of the preceding kernel, whether or not that lets it.
   bool programmatic = false;
+  // stream_sync: a copy's own wait, after which the host may know of `staged` copies in `work` only
+  // that their sources have been read.
+  bool staged = false;
 };
 
 // The host, or a copy in a stream, accesses memory: `rows` rows of `bytes` bytes each.
@@ -52,8 +55,11 @@ struct HostAccess {
   std::uint64_t stream = 0;
   std::uint64_t work = 0;     // work item of the stream, as in StreamEdge
   bool asynchronous = false;  // the call is named Async
-  std::uint64_t launch = 0;   // its launch number if a kernel launched it, else 0
-  LaunchOrigin origin;        // likewise, its origin
+  // It copies pageable memory to a device's: the call may return before the bytes have arrived
+  // (CUDA runtime API, "API synchronization behavior").
+  bool staged = false;
+  std::uint64_t launch = 0;  // its launch number if a kernel launched it, else 0
+  LaunchOrigin origin;       // likewise, its origin
   // The library call that does it, for a library that replaces one of NVIDIA's. Then a `set` is
   // what it writes, and a `copy` without a destination what it reads.
   std::string_view call;

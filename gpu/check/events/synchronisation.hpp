@@ -70,6 +70,7 @@ struct MbarrierOp {
   bool no_complete = false, no_inc = false;
   Order order = Order::acq_rel;
   Scope scope = Scope::cta;
+  bool unscoped = false;  // the instruction names no scope, and `scope` is what chips give it
   // The mbarrier after the operation.
   std::uint32_t phase_parity = 0, expected = 0, pending = 0;
   std::int32_t tx_count = 0;

@@ -114,6 +114,17 @@ Streams::Launch Streams::launch(Id stream, bool dependent, bool programmatic) {
   return l;
 }
 
+Streams::Launch Streams::staged_copy(Id stream) {
+  Stream& s = streams_[stream];
+  if (s.staged_work != s.work) s.staged_work = s.work, s.staged = s.now;
+  Launch copy = launch(stream);
+  publish_end(s.staged, copy.number);
+  copy.number = number();
+  publish_end(s.now, copy.number);
+  publish_end(s.alone, copy.number);
+  return copy;
+}
+
 void Streams::launch_dependents(Id stream, std::uint32_t launch, bool has_waited) {
   Stream& s = streams_[stream];
   if (s.last != launch || s.lets == Now::Lets::early) return;
@@ -163,6 +174,13 @@ Streams::Launch Streams::on_host() {
 }
 
 void Streams::synchronise(Id stream, std::uint64_t work) { host_.join(at_end(stream, work)); }
+
+void Streams::synchronise_staged(Id stream, std::uint64_t work) {
+  const auto found = streams_.find(stream);
+  if (found == streams_.end() || found->second.staged_work != work)
+    return synchronise(stream, work);
+  host_.join(found->second.staged);
+}
 
 void Streams::learn_all(Id stream) {
   Knowledge all = host_;

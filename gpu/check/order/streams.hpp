@@ -53,6 +53,9 @@ class Streams {
   // kernel right in front, which may come before the end of earlier ones if none of its threads
   // has waited for them.
   Launch launch(Id stream, bool dependent = false, bool programmatic = false);
+  // A copy whose call returns once its source has been read. Its number stands for the arrival of
+  // its bytes, and the number before it for the reading.
+  Launch staged_copy(Id stream);
   // A thread of that launch lets the next launch begin. `has_waited`: that thread had waited for
   // the preceding kernels. If all such threads had, the next launch comes after those kernels.
   void launch_dependents(Id stream, std::uint32_t launch, bool has_waited);
@@ -72,7 +75,9 @@ class Streams {
   Launch on_host();
 
   void synchronise(Id stream, std::uint64_t work);  // the host knows that the work is done
-  void synchronise_all();                           // the same for all work that has begun
+  // The same, but of staged copies in the work only that their sources have been read.
+  void synchronise_staged(Id stream, std::uint64_t work);
+  void synchronise_all();  // the same for all work that has begun
   // What the current work of the stream publishes, and what it acquires.
   const Knowledge& known(Id stream) { return streams_[stream].now; }
   void learn(Id stream, const Knowledge& more) { streams_[stream].learn(more); }
@@ -99,6 +104,9 @@ class Streams {
   struct Stream : Now {
     std::deque<Known> submitted, ended;
     std::uint64_t work = 0;  // the piece of work that began last
+    // The last work with staged copies, and what is known once their sources have been read.
+    std::uint64_t staged_work = 0;
+    Knowledge staged;
     // Of a graph: what its first steps know, the current step, and the earlier ones.
     Now base;
     std::uint64_t step = 0;

@@ -82,9 +82,9 @@ std::string in_comment(const std::vector<Finding>& findings) {
 class Page {
  public:
   explicit Page(const std::vector<std::string>& source_folders) : sources_(source_folders) {}
-  std::string of(const std::vector<Finding>& findings) {
+  std::string of(const std::vector<Finding>& findings, Ran ran) {
     text_ = head;
-    text_ += fmt::format("<h1>Inflight: {}</h1>\n", escaped(summary(findings)));
+    text_ += fmt::format("<h1>Inflight: {}</h1>\n", escaped(summary(findings, ran)));
     const std::vector<Group> groups = groups_of(findings);
     if (findings.size() > 1) contents(groups);
     for (const Group& each : groups) group(each);
@@ -236,8 +236,8 @@ std::string escaped(std::string_view text) {
 }
 
 std::string to_html(const std::vector<Finding>& findings,
-                    const std::vector<std::string>& source_folders) {
-  return Page(source_folders).of(findings);
+                    const std::vector<std::string>& source_folders, Ran ran) {
+  return Page(source_folders).of(findings, ran);
 }
 
 }  // namespace inflight::check

@@ -5,12 +5,13 @@
 #include <vector>
 
 #include "gpu/check/finding/finding.hpp"
+#include "gpu/check/report/left_undone.hpp"
 
 namespace inflight::check {
 
 // `source_folders`: as in SourceFiles.
 std::string to_html(const std::vector<Finding>& findings,
-                    const std::vector<std::string>& source_folders = {});
+                    const std::vector<std::string>& source_folders = {}, Ran ran = Ran::whole);
 // Markers around the findings in JSON, which a page contains in a comment.
 inline constexpr std::string_view page_data_begin = "<!-- findings ", page_data_end = " -->\n";
 

@@ -48,17 +48,17 @@ std::uint64_t sum_of(std::uint64_t a, std::uint64_t b) {
 using Folders = std::vector<std::string>;
 struct Form {
   std::string_view ending;
-  std::string (*text)(const std::vector<Finding>& findings, const Folders& source_folders);
+  std::string (*text)(const std::vector<Finding>& findings, const Folders& source_folders, Ran ran);
 };
 constexpr Form forms[] = {
     {".json",
-     [](const std::vector<Finding>& all, const Folders&) { return dump(to_json(all), 2); }},
+     [](const std::vector<Finding>& all, const Folders&, Ran) { return dump(to_json(all), 2); }},
     {".sarif",
-     [](const std::vector<Finding>& all, const Folders& folders) {
+     [](const std::vector<Finding>& all, const Folders& folders, Ran) {
        return dump(to_sarif(all, folders.empty() ? source_root() : folders.front()), 2);
      }},
-    {".html",
-     [](const std::vector<Finding>& all, const Folders& folders) { return to_html(all, folders); }},
+    {".html", [](const std::vector<Finding>& all, const Folders& folders,
+                 Ran ran) { return to_html(all, folders, ran); }},
 };
 
 const Form* form_of(std::string_view path) {
@@ -106,8 +106,8 @@ std::string hidden(std::size_t warnings) {
                      warnings == 1 ? "it" : "them");
 }
 
-std::string summary(const std::vector<Finding>& findings) {
-  if (findings.empty()) return "nothing found.";
+std::string summary(const std::vector<Finding>& findings, Ran ran) {
+  if (findings.empty()) return ran == Ran::whole ? "nothing found." : "no finding.";
   std::uint64_t times = 0;
   for (const Finding& each : findings) times = sum_of(times, each.count);
   const std::size_t alike = findings.size() - groups_of(findings).size();
@@ -129,13 +129,14 @@ bool is_report(std::string_view path) { return form_of(path) != nullptr; }
 
 tl::expected<void, std::string> write_report(const std::string& path,
                                              const std::vector<Finding>& findings,
-                                             const std::vector<std::string>& source_folders) {
+                                             const std::vector<std::string>& source_folders,
+                                             Ran ran) {
   const Form* const form = form_of(path);
   if (!form) return tl::unexpected(fmt::format("'{}' does not end in {}", path, report_endings));
   std::string name = path;
   for (auto at = name.find("%p"); at != name.npos; at = name.find("%p", at))
     name.replace(at, 2, std::to_string(getpid()));
-  const auto wrote = host::replace_file(name, form->text(findings, source_folders) + "\n");
+  const auto wrote = host::replace_file(name, form->text(findings, source_folders, ran) + "\n");
   if (!wrote)
     return tl::unexpected(fmt::format("the findings could not be written to '{}': {}",
                                       printable(name), wrote.error()));

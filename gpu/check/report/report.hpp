@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gpu/check/finding/finding.hpp"
+#include "gpu/check/report/left_undone.hpp"
 
 namespace inflight::check {
 
@@ -21,8 +22,8 @@ std::string hidden(std::size_t warnings);
 // The number of findings that affect the exit status (kinds.def); `strict`: with --strict.
 std::size_t mistakes(const std::vector<Finding>& findings, bool strict = false);
 
-// "3 findings, 2 of them similar to others, seen 64 times."; "nothing found."
-std::string summary(const std::vector<Finding>& findings);
+// "3 findings, 2 of them similar to others, seen 64 times."; "nothing found."; "no finding."
+std::string summary(const std::vector<Finding>& findings, Ran ran = Ran::whole);
 // One line for each group of like findings, with the number of the others in the group.
 std::vector<std::string> headlines(const std::vector<Finding>& findings);
 
@@ -36,7 +37,8 @@ inline constexpr const char* report_endings = ".json, .sarif or .html";
 // source_root() if there is none. An error is a full sentence.
 tl::expected<void, std::string> write_report(const std::string& path,
                                              const std::vector<Finding>& findings,
-                                             const std::vector<std::string>& source_folders = {});
+                                             const std::vector<std::string>& source_folders = {},
+                                             Ran ran = Ran::whole);
 
 // The paths of a list that is separated by colons.
 std::vector<std::string> paths_in(std::string_view list);

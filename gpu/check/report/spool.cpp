@@ -2,7 +2,7 @@
 // line is JSON. The first, of constant size, is {"found": N, "begun": N, "ended": N}: the numbers
 // of findings so far, in a file or not, and of launches. The others are findings with their number
 // in the process, and at the end
-// {"launches": N, "counts": [...]}.
+// {"launches": N, "stopped": N, "dropped": N, "counts": [...]}.
 #include "gpu/check/report/spool.hpp"
 
 #include <fcntl.h>
@@ -66,6 +66,7 @@ struct Process {
   std::uint64_t launches = 0, found = 0, begun_launches = 0, ended_launches = 0;
   std::map<std::uint64_t, Finding> findings;  // by number
   std::vector<std::uint64_t> counts;
+  LeftUndone left;
 };
 
 void read_line(const json& j, Process& process) {
@@ -78,6 +79,7 @@ void read_line(const json& j, Process& process) {
   } else if (const auto counts = j.find("counts"); counts != j.end() && counts->is_array()) {
     process.finished = true;
     process.launches = number_of(j, "launches");
+    process.left = {number_of(j, "stopped"), number_of(j, "dropped")};
     process.counts.clear();
     for (const json& each : *counts)
       process.counts.push_back(each.is_number_unsigned() ? each.get<std::uint64_t>() : 0);
@@ -221,7 +223,8 @@ bool Spool::add(const Finding& finding) {
   return kept;
 }
 
-bool Spool::conclude(std::uint64_t launches, const std::vector<Finding>& findings) {
+bool Spool::conclude(std::uint64_t launches, const std::vector<Finding>& findings,
+                     const LeftUndone& left) {
   const std::lock_guard lock(mutex_);
   if (!all_kept_ || !std::all_of(paths_.begin(), paths_.end(), exists)) {
     all_kept_ = true;
@@ -230,7 +233,11 @@ bool Spool::conclude(std::uint64_t launches, const std::vector<Finding>& finding
   }
   json counts = json::array();
   for (const Finding& each : findings) counts.push_back(each.count);
-  return keep(dump({{"launches", launches}, {"counts", std::move(counts)}}) + '\n') && all_kept_;
+  const json end = {{"launches", launches},
+                    {"stopped", left.stopped},
+                    {"dropped", left.dropped},
+                    {"counts", std::move(counts)}};
+  return keep(dump(end) + '\n') && all_kept_;
 }
 
 Spooled read_spool(const std::vector<std::string>& folders) {
@@ -257,6 +264,7 @@ Spooled read_spool(const std::vector<std::string>& folders) {
           {std::atoi(name.c_str()),
            process.begun_launches - std::min(process.begun_launches, process.ended_launches)});
     all.launches += process.finished ? process.launches : process.begun_launches;
+    all.left += process.left;
     all.lost += process.found - std::min<std::uint64_t>(process.found, process.findings.size());
     for (auto& [number, finding] : process.findings) {
       if (number < process.counts.size()) finding.count = process.counts[number];

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "gpu/check/finding/finding.hpp"
+#include "gpu/check/report/left_undone.hpp"
 #include "gpu/host/own_descriptor.hpp"
 
 namespace inflight::check {
@@ -28,7 +29,8 @@ class Spool {
   // Call it last. `findings`: all, in the order in which they were added, with their counts. Those
   // that could not be kept before, or were in a file that is gone, are written again. Returns false
   // if something could not be kept.
-  bool conclude(std::uint64_t launches, const std::vector<Finding>& findings);
+  bool conclude(std::uint64_t launches, const std::vector<Finding>& findings,
+                const LeftUndone& left = {});
 
  private:
   void begin_process();
@@ -61,6 +63,7 @@ struct Spooled {
   std::size_t processes = 0;
   std::vector<Unfinished> unfinished;
   std::uint64_t launches = 0;
+  LeftUndone left;                    // by processes that called conclude()
   std::uint64_t lost = 0;             // findings that could not be kept
   std::vector<std::string> problems;  // sentences without an end: what could not be read
   std::vector<Finding> findings;

@@ -25,6 +25,7 @@ enum class Excuse : std::uint8_t {
   volatile_data,  // both are volatile, or one is and the other is a strong write
   unfenced_read,  // read by the generic proxy, then written by the async proxy without a proxy
                   // fence
+  staged,         // written by a copy from pageable memory, whose call has returned
 };
 
 struct Side {

@@ -27,8 +27,12 @@ inline constexpr bool per_thread = true;
 inline constexpr bool per_thread = false;
 #endif
 
+// The copy of the runtime that the program has called, for a call that has just begun: 0 for the
+// shared one, else the number of a static one (loader/jump). Each copy has last errors of its own.
+using RuntimeCopy = std::uint32_t;
+RuntimeCopy called_copy();
 // Stores `status` as the thread's last error unless it is success or not_ready. Returns its code.
-int record(Status status);
+int record(Status status, RuntimeCopy copy = called_copy());
 
 // success, or why no call is permitted: the process is exiting, it is a forked child, or this is a
 // host function in a stream.
@@ -48,7 +52,8 @@ Status as_status(const Result<T>& result) {
 // A call that needs a working context.
 template <class Body>
 int entry(Body body, const char* call = __builtin_FUNCTION()) {
-  return called(call, record, [&]() -> Status {
+  const auto keep = [copy = called_copy()](Status status) { return record(status, copy); };
+  return called(call, keep, [&]() -> Status {
     Status status = usable();
     return status == Status::success ? as_status(body()) : status;
   });
@@ -56,7 +61,8 @@ int entry(Body body, const char* call = __builtin_FUNCTION()) {
 // A call that does not need one: queries of devices, handles and errors.
 template <class Body>
 int query(Body body, const char* call = __builtin_FUNCTION()) {
-  return called(call, record, [&]() -> Status {
+  const auto keep = [copy = called_copy()](Status status) { return record(status, copy); };
+  return called(call, keep, [&]() -> Status {
     Status status = callable();
     return status == Status::success ? as_status(body()) : status;
   });

@@ -99,6 +99,7 @@ void report(const Warp& w, const Op* op, const Mbarriers& m, std::uint32_t mask,
   event.no_complete = use.no_complete;
   event.order = use.order;
   event.scope = use.scope;
+  event.unscoped = use.unscoped;
   observation.report_mbarrier(event, m.word(lane), step);
 }
 

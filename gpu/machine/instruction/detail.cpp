@@ -133,6 +133,7 @@ Detail mbarrier(const ptx::Function&, const ptx::Instruction& in) {
   // PTX's default is .cta. CUTLASS's multicast pipelines hand buffers from block to block with it,
   // and chips order those accesses. So an unnamed scope counts as .cluster.
   out.scope = scope_of(in.mods, Scope::cluster);
+  out.unscoped = scope_of(in.mods, Scope::cta) != out.scope;
   return out;
 }
 

@@ -116,6 +116,7 @@ struct MbarrierUse {
   bool no_inc = false;  // of cp.async.mbarrier.arrive
   check::Order order = check::Order::release;
   check::Scope scope = check::Scope::cta;
+  bool unscoped = false;  // as in check::MbarrierOp
 };
 
 // The operation of cp.reduce and red.async on the destination.

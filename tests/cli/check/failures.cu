@@ -27,6 +27,10 @@ __global__ void unsupported(int* p) {
   asm volatile("{ .reg .b32 x; activemask.b32 x; st.global.b32 [%0], x; pmevent 7; }" ::"l"(p));
 }
 __global__ void writes(int* p) { p[threadIdx.x] = 1; }
+__global__ void waits_for_ever(volatile int* p) {
+  while (*p == 0) {
+  }
+}
 __global__ void past_the_end(int* p) { p[4096] = 1; }
 
 int main(int, char** argv) {
@@ -88,6 +92,28 @@ int main(int, char** argv) {
     cudaDeviceGetLimit(nullptr, cudaLimitStackSize);
     cudaGetLastError();
     writes<<<1, 32>>>(p);
+  }
+  if (word == "running") {  // and two more behind it
+    writes<<<1, 32>>>(p + 32);
+    waits_for_ever<<<1, 32>>>(p);
+    cudaMemsetAsync(p, 0, 64);
+    writes<<<1, 32>>>(p);
+    return 0;
+  }
+  if (word == "pending") {  // two launches of a graph, behind a function that outlives the process
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    cudaStreamCreate(&stream);
+    cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+    writes<<<1, 32, 0, stream>>>(p);
+    writes<<<1, 32, 0, stream>>>(p);
+    cudaStreamEndCapture(stream, &graph);
+    cudaGraphInstantiate(&exec, graph, 0);
+    cudaLaunchHostFunc(
+        stream, [](void*) { sleep(9); }, nullptr);
+    for (int i = 0; i < 2; ++i) cudaGraphLaunch(exec, stream);
+    return 0;
   }
   if (word == "crash") *static_cast<volatile int*>(nullptr) = 1;
   if (word == "leave") {

@@ -63,6 +63,19 @@ expect "_exit" 0 '^inflight: the program ended by exit_group' "$inflight" check 
 grep -q '^inflight: no finding, in 1 launch of 1 process\.$' <<<"$output" || fail "_exit: $output"
 expect "a child's crash" 0 '^inflight: 1 process ended before main did' "$inflight" check sh -c "'$program' crash; true"
 
+# What the end of the program stops or drops.
+expect "a running kernel" 0 '^inflight: 1 launch still ran and 2 launches or copies had not begun when the program ended' \
+  "$inflight" check --report "$work/part.html" "$program" running
+grep -q '^inflight: no finding, in 2 launches of 1 process\.$' <<<"$output" || fail "running: $output"
+grep -q '<h1>Inflight: no finding\.' "$work/part.html" || fail "the page calls it a pass"
+expect "by variable" 0 '^inflight: no finding\.$' env INFLIGHT_CHECK=1 "$inflight" run "$program" running
+grep -q '^inflight: 1 launch still ran' <<<"$output" || fail "by variable: $output"
+expect "pending graphs" 0 '^inflight: 4 launches or copies had not begun' "$inflight" check "$program" pending
+grep -q '^inflight: no finding, in 0 launches of 1 process\.$' <<<"$output" || fail "pending: $output"
+expect "of a child" 0 '^inflight: no finding, in 3 launches of 2 processes\.$' \
+  "$inflight" check sh -c "'$program' running; '$program' probes"
+expect "another order" 0 '^inflight: 2 launches still ran' "$inflight" check --seeds 2 "$program" running
+
 # The log.
 expect "the log" 0 '^done$' "$inflight" run --log "$work/log" "$program" copy
 grep -qE '^\[[0-9]+\] cudaMemcpy failed: invalid argument \(cudaErrorInvalidValue, 1\): the destination' "$work/log" || fail "the log lacks the copy: $(cat "$work/log")"

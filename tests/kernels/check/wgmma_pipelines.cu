@@ -192,6 +192,27 @@ __global__ void fragments(const unsigned* in, float* out) {
   out[t] = d[0] + d[1] + d[2] + d[3];
 }
 
+// Two warpgroups fill one tile together, and each multiplies it. One that is done must not refill
+// while the other still multiplies.
+template <bool right>
+__global__ void shared_tile(const unsigned* in, float* out) {
+  __shared__ Tile tile;
+  const int t = threadIdx.x;
+  float d[4] = {};
+  for (int step = 0; step < 3; ++step) {
+    for (int i = t; i < tile_bytes / 4; i += 2 * group_threads)
+      reinterpret_cast<unsigned*>(&tile)[i] = in[i];  // [refills the tile]
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    __syncthreads();
+    FENCE();
+    MULTIPLY(d, descriptor(tile.a), descriptor(tile.b));  // [multiplies the tile]
+    COMMIT_MULTIPLY();
+    WAIT_MULTIPLY(0);
+    if (right) __syncthreads();
+  }
+  out[t] = d[0] + d[1] + d[2] + d[3];
+}
+
 template <What what>
 void run_gemm() {
   Buffer<char> in(tile_bytes);
@@ -211,6 +232,13 @@ void run_mixed() {
   Buffer<unsigned> in(group_threads);
   Buffer<float> out(group_threads);
   mixed<what><<<1, 2 * group_threads>>>(in, out);
+  out.read();
+}
+template <bool right>
+void run_shared_tile() {
+  Buffer<unsigned> in(tile_bytes / 4);
+  Buffer<float> out(2 * group_threads);
+  shared_tile<right><<<1, 2 * group_threads>>>(in, out);
   out.read();
 }
 template <bool right>
@@ -238,6 +266,8 @@ int main(int argc, char** argv) {
                    {"mixed_not_fenced", run_mixed<Mixed::not_fenced>},
                    {"mixed_not_waited", run_mixed<Mixed::not_waited>},
                    {"mixed_written_early", run_mixed<Mixed::written_early>},
+                   {"shared_tile_twin", run_shared_tile<true>},
+                   {"shared_tile_refilled", run_shared_tile<false>},
                    {"fragments_twin", run_fragments<true>},
                    {"fragments_early", run_fragments<false>}});
 }

@@ -44,6 +44,7 @@ TEST(Merging, GivesTheSameWhateverTheOrder) {
 
 TEST(Summary, CountsFindingsAndMistakes) {
   EXPECT_EQ(summary({}), "nothing found.");
+  EXPECT_EQ(summary({}, Ran::in_part), "no finding.");
   EXPECT_EQ(summary({finding_at(1)}), "1 finding, seen 1 time.");
   EXPECT_EQ(summary({finding_at(1), full_finding()}), "2 findings, seen 65 times.");
   Finding advice = finding_at(1), leak = finding_at(2);

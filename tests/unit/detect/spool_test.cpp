@@ -46,13 +46,15 @@ TEST_F(SpoolTest, KeepsFindingsAndTheirCounts) {
     std::vector<Finding> found = {finding_at(1), full_finding()};
     for (const Finding& each : found) EXPECT_TRUE(one.add(each));
     found[0].count = 5;
-    EXPECT_TRUE(one.conclude(3, found));
-    EXPECT_TRUE(other.conclude(1, {}));
+    EXPECT_TRUE(one.conclude(3, found, {2, 1}));
+    EXPECT_TRUE(other.conclude(1, {}, {0, 4}));
   }
   EXPECT_EQ(files_in(spare), 0u);
   const Spooled all = read_spool(folders());
   EXPECT_EQ(all.processes, 2u);
   EXPECT_TRUE(all.unfinished.empty());
+  EXPECT_EQ(all.left.stopped, 2u);
+  EXPECT_EQ(all.left.dropped, 5u);
   EXPECT_EQ(all.launches, 4u);
   EXPECT_EQ(all.lost, 0u);
   EXPECT_TRUE(all.problems.empty());

@@ -5,8 +5,11 @@
 #include <gtest/gtest.h>
 #include <link.h>
 
+#include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "gpu/loader/exported.hpp"
 #include "gpu/loader/host.hpp"
@@ -72,6 +75,25 @@ TEST_F(Sample, PublicFunctionsGoToTheIslands) {
     islands.slots[index[each]] = reinterpret_cast<std::uint64_t>(&replacement);
     EXPECT_EQ(call(each), 99) << each;
   }
+}
+
+thread_local std::uint32_t called = 0;
+int which() { return static_cast<int>(std::exchange(called, 0)); }
+
+TEST_F(Sample, AnIslandTellsWhichCopyWasCalled) {
+  const Redirected made = redirect_it();
+  ASSERT_TRUE(made.islands) << made.failure;
+  Islands& islands = *made.islands;
+  EXPECT_GT(islands.copy, 0u);
+  islands.mark = static_cast<std::uint64_t>(reinterpret_cast<char*>(&called) -
+                                            static_cast<char*>(__builtin_thread_pointer()));
+  std::uint64_t index = 0;
+  while (islands.names[index] != std::string_view("cudaMalloc")) ++index;
+  islands.targets[index] = reinterpret_cast<std::uint64_t>(&which);
+  islands.slots[index] = island_address(islands, index) + marking_offset;
+  EXPECT_EQ(call("cudaMalloc"), static_cast<int>(islands.copy));
+  EXPECT_EQ(called, 0u);
+  EXPECT_EQ(call("__cudaGetProcAddress"), 77);
 }
 
 TEST_F(Sample, OtherFunctionsStay) {

@@ -146,9 +146,10 @@ std::string remedy_of(const Conflict& c, const Pair& pair) {
     return fmt::format("{}, after the wgmma.wait_group that covers it: the warpgroup has waited",
                        published(pair));
   if (copy == Initiator::multiply)
-    return "wgmma.wait_group, allowing no more groups than are committed after its own, before the "
-           "operation that frees these bytes: the arrival on the mbarrier for which the writer "
-           "waits, or a barrier";
+    return fmt::format(
+        "wgmma.wait_group in the warpgroup that issued it, allowing no more groups than are "
+        "committed after its own, and behind that wait {}",
+        published(pair));
   const bool counted = pair.issuer.how == IssuerWait::How::allowed_too_many ||
                        pair.issuer.how == IssuerWait::How::not_waited;
   return remedy_by(pair.issuer, copy, wait_of(copy, copy_writes, counted ? pair.issuer.needed : 0),
@@ -174,14 +175,23 @@ Words in_flight_words(const Conflict& c, const Pair& pair) {
 
 namespace {
 
-std::string remedy_of_early(const Pair& pair, std::string_view access, std::string_view what) {
+std::string remedy_of_early(const Conflict& c, const Pair& pair, std::string_view access,
+                            std::string_view what) {
   if (const auto remedy = launches_remedy(pair); !remedy.empty()) return std::string(remedy);
+  // In a loop, the other thread may be a round ahead.
+  const std::string ahead =
+      c.earlier.write && pair.later == Initiator::multiply
+          ? fmt::format(
+                "; or, if it is to read the bytes from before that write, behind its {}, "
+                "before the write",
+                words_of(pair.later).wait)
+          : "";
   if (pair.same_block || pair.same_cluster)
     return fmt::format(
         "a {}, or an mbarrier on which that thread arrives and for which the issuing thread waits) "
-        "between that {} and the {}",
+        "between that {} and the {}{}",
         pair.same_block ? "barrier (__syncthreads()" : "cluster barrier (cluster.sync()", access,
-        what);
+        what, ahead);
   return fmt::format(
       "a release of gpu scope after that {}, which the issuing thread acquires before the {} {}",
       access, what, gpu_release);
@@ -199,7 +209,7 @@ Words too_early_words(const Conflict& c, const Pair& pair) {
   return {fmt::format("{} {} {} that another thread {}, and nothing orders that before the {}{}",
                       words_of(copy).name, end, memory(pair.space),
                       c.earlier.write ? "writes" : "reads", what, weak),
-          remedy_of_early(pair, access, what), rule_of(pair, copy)};
+          remedy_of_early(c, pair, access, what), rule_of(pair, copy)};
 }
 
 // Lanes copy to the same bytes by one instruction.

@@ -39,7 +39,8 @@ void HostOrder::edge(const StreamEdge& e) {
       return streams_.learn_all(e.stream);
     case Kind::stream_sync:
     case Kind::event_sync:
-      return streams_.synchronise(e.stream, e.work);
+      return e.staged ? streams_.synchronise_staged(e.stream, e.work)
+                      : streams_.synchronise(e.stream, e.work);
     case Kind::device_sync:
       return streams_.synchronise_all();
     case Kind::destroyed:
@@ -102,16 +103,29 @@ order::Streams::Launch HostOrder::launch(const Kernel& kernel) {
 
 order::Streams::Launch HostOrder::copy(const HostAccess& access) {
   const std::lock_guard lock(mutex_);
+  const bool staged = access.staged && access.work && !access.launch;
   const order::Streams::Launch launch =
       access.launch ? children_.begin(access.launch, access.origin, access.stream, streams_)
+      : staged      ? streams_.staged_copy(access.stream)
       : access.work ? streams_.launch(access.stream)
                     : streams_.on_host();
   Launch facts;
   facts.stream = access.work || access.launch ? access.stream : Launch::no_stream;
   facts.host = true;
   facts.nested = access.launch != 0;
+  // At the limit of launches, the two share a number.
+  if (staged && launch.number + 1 < order::launch_limit) launches_.set(launch.number - 1, facts);
   launches_.set(launch.number, facts);
+  if (staged && (staged_.empty() || staged_.back() != launch.number))
+    staged_.push_back(launch.number);
   return launch;
+}
+
+bool HostOrder::knows_staged(const order::Clock& knows, order::Row row) const {
+  const auto number = static_cast<std::uint32_t>(order::launch_of(row));
+  const std::lock_guard lock(mutex_);
+  return std::ranges::binary_search(staged_, number) &&
+         knows.floor(order::block_row(number - 1, 0), order::launch_shift) == order::always;
 }
 
 order::Streams::Launch HostOrder::touch() {

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "gpu/check/detect/races/children.hpp"
 #include "gpu/check/detect/races/launches.hpp"
@@ -30,6 +31,9 @@ class HostOrder {
   void child_launched(std::uint64_t child, const order::Knowledge& by);
   // A copy or fill by the host, in a stream's work or by a kernel's launch.
   order::Streams::Launch copy(const HostAccess& access);
+  // Whether the row is of the arrival of a staged copy's bytes, and `knows` has that its source has
+  // been read. So if it does not have the arrival, only that is missing.
+  bool knows_staged(const order::Clock& knows, order::Row row) const;
   // An access by the program's own code. All accesses between two edges are one launch.
   order::Streams::Launch touch();
   const Launches& launches() const { return launches_; }
@@ -57,6 +61,7 @@ class HostOrder {
   std::unordered_map<std::uint64_t, order::Streams::Launch>
       coming_;                                                  // launches reported by an edge
   std::unordered_map<std::uint64_t, order::Knowledge> values_;  // written by streams, by address
+  std::vector<std::uint32_t> staged_;  // the numbers of staged copies, in ascending order
   struct Range {
     std::uint64_t bytes = 0;
     bool shared = false;  // host code may access it

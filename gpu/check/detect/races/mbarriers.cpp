@@ -50,14 +50,6 @@ void Races::check_init_fenced(const Block& block, const Mbarrier& m, const Who& 
     reporter_.init_not_fenced(who, m);
 }
 
-// Does an operation that concerns two blocks have a scope?
-void Races::check_scope(const Mbarrier& m, const Who& who) {
-  const std::string_view text = session_.places.at(session_.places.of(who)).instruction;
-  for (const std::string_view scope : {".cluster.", ".gpu.", ".sys.", ".cta."})
-    if (text.find(scope) != std::string_view::npos) return;
-  reporter_.without_scope(who, m);
-}
-
 namespace {
 
 bool is_wait(const MbarrierOp& op) { return op.op == Op::test_wait || op.op == Op::try_wait; }
@@ -209,7 +201,7 @@ void Races::perform(const MbarrierOp& op) {
       block->order.arrive(m.order, warp, mask, order, scope);
       if (owner != block) {
         m.remote = op.who;
-        check_scope(m, op.who);
+        if (op.unscoped) reporter_.without_scope(op.who, m);
       }
       break;
     case Op::test_wait:
@@ -219,7 +211,7 @@ void Races::perform(const MbarrierOp& op) {
       for (Who& wait : m.unanswered)
         if (wait.warp == warp) wait.mask &= ~mask;
       block->order.observe(m.order, warp, mask, order, scope);
-      if (m.remote.mask != 0) check_scope(m, op.who);
+      if (m.remote.mask != 0 && op.unscoped) reporter_.without_scope(op.who, m);
       note_use(*block, m, op.who);
       observed(*block, m, warp, mask);
       return;

@@ -95,7 +95,6 @@ class Races : public Listener {
   Mbarrier& mbarrier_at(Block& owner, std::uint32_t offset);
   void check_published(Block& block, const Mbarrier& m, const Who& who);
   void check_init_fenced(const Block& block, const Mbarrier& m, const Who& who);
-  void check_scope(const Mbarrier& m, const Who& who);
   void note_use(const Block& block, Mbarrier& m, const Who& who);
   void check_unused(const Block& block, Mbarrier& m, const Who& who);
   void finish(Cluster& cluster);
@@ -112,6 +111,8 @@ class Races : public Listener {
   void peeked(Block& block, const Who& who);
   void polled(Block& block, const Block* owner, const Access& event, Mask mask);
   // Tells of a pair that is a warning only. `owner`: of the shared memory.
+  // If the pair lacks only the arrival of a staged copy's bytes, it is a warning.
+  void excuse_staged(const order::Clock& knows, shadow::Conflict& conflict) const;
   void warn(const Scene& scene, const Block* owner, const shadow::Conflict& conflict);
   void check_load_before_atomic(Block& block, const Access& atomic, Mask mask);
   // A thread's access after a fence of system scope, which may be a flag for the host.

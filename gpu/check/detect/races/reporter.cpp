@@ -149,6 +149,7 @@ bool Reporter::repeats(const Scene& scene, const Conflict& c) const {
 bool Reporter::is_swapped(const Scene& scene, const Conflict& c, FindingKind kind) const {
   if (c.why == shadow::Why::by_texture) return false;
   if (c.excuse == shadow::Excuse::peek) return !c.earlier.write;
+  if (c.excuse == shadow::Excuse::staged) return false;
   const Pair pair = pair_of(scene, c);
   if (pair.earlier == Initiator::program || pair.later == Initiator::program)
     return pair.earlier == Initiator::program;

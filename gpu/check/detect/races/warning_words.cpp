@@ -57,10 +57,25 @@ Words unfenced_read() {
       "PTX ISA, Memory Consistency Model: Proxies; fence.proxy.async"};
 }
 
+Words staged(const Conflict& c, const Pair& pair) {
+  return {
+      fmt::format("{} {} {} to which a copy from pageable host memory may still be on its way: the "
+                  "call returns when the host's bytes have been read, and nothing else orders the "
+                  "two",
+                  pair.later == Initiator::host ? pair.later_work : "a kernel",
+                  c.later.write ? "writes" : "reads", memory(pair.space)),
+      "put the two into one stream, let the other stream wait for an event behind the copy "
+      "(cudaEventRecord, cudaStreamWaitEvent), or call cudaStreamSynchronize() for the copy's "
+      "stream; or copy by cudaMemcpy() from pinned memory (cudaMallocHost), which is done when it "
+      "returns",
+      "CUDA Runtime API, API synchronization behavior: Memcpy"};
+}
+
 }  // namespace
 
 FindingKind warning_of(Excuse excuse) {
   if (excuse == Excuse::unfenced_read) return FindingKind::unfenced_async;
+  if (excuse == Excuse::staged) return FindingKind::staged_copy;
   return excuse == Excuse::same_value ? FindingKind::same_value_writes
          : excuse == Excuse::peek     ? FindingKind::read_beside_atomics
                                       : FindingKind::unordered_volatile;
@@ -68,6 +83,7 @@ FindingKind warning_of(Excuse excuse) {
 
 Words warning_words(const Conflict& c, const Pair& pair) {
   if (c.excuse == Excuse::unfenced_read) return unfenced_read();
+  if (c.excuse == Excuse::staged) return staged(c, pair);
   if (c.excuse == Excuse::same_value) return same_value(c, pair);
   return c.excuse == Excuse::peek ? peek(pair) : volatile_data(c, pair);
 }

@@ -52,6 +52,12 @@ bool host_accesses(const void* memory) {
                                         found->kind == machine::AllocationKind::managed));
 }
 
+bool is_device_memory(const void* memory) {
+  const auto found = Core::get().memory.find(address_of(memory));
+  return found && found->kind != machine::AllocationKind::host &&
+         found->kind != machine::AllocationKind::managed;
+}
+
 // A synchronous call for device memory alone returns before it is done (CUDA runtime API, "API
 // synchronization behavior").
 bool returns_early(std::initializer_list<const void*> sides) {
@@ -111,9 +117,10 @@ Status copy(Stream& stream, const Copy& request, bool asynchronous, SourceOrder 
     staging = Staging::snapshot;
   work.awaited = waits;
   if (staging == Staging::wait) {
+    work.staged = pageable(request.from) && is_device_memory(request.to);
     {
       const PrintfFifo::Waiting waiting(stream.device().printed);
-      stream.run([&] { perform(Work(work), stream); });
+      stream.run([&] { perform(Work(work), stream); }, work.staged);
     }
     return stream.device().fault();
   }

@@ -210,7 +210,7 @@ std::uint64_t GraphExec::Launch::run_with_tails(LaunchRequest first, Stream& str
     queue.pop_front();
     if (end != 0) next.front = end;
     Launch launch(std::move(next), stream, last_step, siblings);
-    if (stream.device().fault() == Status::success && !stream.device().cancel) end = launch.steps();
+    if (stream.device().fault() == Status::success) end = launch.steps();
     std::deque<LaunchRequest> tails = launch.tails();
     queue.insert(queue.begin(), std::make_move_iterator(tails.begin()),
                  std::make_move_iterator(tails.end()));

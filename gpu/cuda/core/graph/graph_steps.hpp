@@ -78,11 +78,12 @@ class GraphExec::Run {
   void by_turns(std::size_t first) {
     next_ = steps_.size();
     turns_ = true;
-    const Device& device = stream_.device();
+    Device& device = stream_.device();
     take_turns(
         steps_, first, [this](std::size_t index) { one(index, nullptr); },
         [this](std::size_t index, std::size_t from) { return go_on(index, from); },
         [&] { return device.cancel || device.fault() != Status::success; });
+    if (device.cancel) ++device.stopped;
   }
 
   const std::vector<ValueOperation>* operations(std::size_t index) const {
@@ -139,6 +140,7 @@ class GraphExec::Run {
     const auto begin = std::chrono::steady_clock::now();
     std::uint64_t rounds = 0;
     for (std::size_t body = node.chosen(); body < step.bodies.size(); body = node.chosen()) {
+      if (device.cancel) ++device.stopped;
       if (device.fault() != Status::success || device.cancel) return;
       Run run(step.bodies[body], launch_, stream_, last_step_, numbers_[index]);
       run.all();

@@ -16,6 +16,7 @@ void observe_copy(const Stream& stream, const Copy& copy) {
   event.stream = stream.number();
   event.work = Stream::work_now();
   event.asynchronous = !copy.awaited;
+  event.staged = copy.staged;
   const bool pageable_source = pageable(copy.from);
   event.destination_pitch = copy.to_pitch;
   event.source_pitch = copy.from_pitch;

@@ -31,6 +31,7 @@ struct Copy {
   std::uint64_t from_pitch = 0, from_rows = 1;  // of the source
   Direction direction = Direction::by_address;
   bool awaited = false;                                   // the call returns when it is done
+  bool staged = false;                                    // as in check::HostAccess
   bool between_peers = false;                             // the call names a device for each side
   bool to_known = false, from_known = false;              // CUDA knew the memory at the call
   const void *to_array = nullptr, *from_array = nullptr;  // the CUDA arrays in the call

@@ -85,7 +85,8 @@ namespace {
 constexpr std::chrono::milliseconds grace{100}, checked_grace{2000};
 constexpr std::chrono::seconds last_wait{10};
 
-void finish(const std::vector<Device*>& devices) {
+// Returns what was left undone.
+check::LeftUndone finish(const std::vector<Device*>& devices) {
   const auto is_done = [](const Device& device, std::chrono::milliseconds time) {
     return host::wait_awake(time, [&](auto deadline) { return device.wait_until(deadline); });
   };
@@ -93,17 +94,18 @@ void finish(const std::vector<Device*>& devices) {
   const auto longest = settings().check.on ? checked_grace : grace;
   for (Device* device : devices)
     if (!is_done(*device, longest)) device->cancel = true;
-  for (Device* device : devices) is_done(*device, last_wait);
-  for (const Device* device : devices)
-    if (const std::uint64_t launches = device->dropped; launches != 0 && settings().check.on)
-      report(std::to_string(launches) + (launches == 1 ? " launch" : " launches") +
-             " had not begun when the program ended, and so cannot be checked. Wait for the work "
-             "before the program ends.");
+  check::LeftUndone left;
+  for (Device* device : devices) {
+    if (!is_done(*device, last_wait))
+      for (const auto& stream : device->streams()) left.dropped += stream->waiting();
+    left += {device->stopped, device->dropped};
+  }
   for (Device* device : devices)
     if (const std::uint64_t bytes = device->printed.unshown())
       report(std::to_string(bytes) +
              " bytes that kernels printed were lost, as on a GPU: the program ended without "
              "synchronising after the launch.");
+  return left;
 }
 
 void end_process() {
@@ -114,11 +116,11 @@ void end_process() {
     Core& core = Core::get();
     std::vector<Device*> devices;
     for (int i = 0; i < core.device_count(); ++i) devices.push_back(&core.device(i));
-    finish(devices);
+    const check::LeftUndone left = finish(devices);
     report_refusals();
     report_observed();
     if (checker()) watch::end();
-    conclude_checking();
+    conclude_checking(left);
     return Status::success;
   });
 }

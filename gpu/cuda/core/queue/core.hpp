@@ -82,7 +82,9 @@ class Device {
   BusyTime kernels, accesses;              // time with a kernel; with a kernel, copy or fill
   std::atomic<std::uint64_t> physical{0};  // bytes of memory without an address (cuMemCreate)
   std::atomic<bool> cancel{false};         // set at exit: ends running launches, drops pending work
-  std::atomic<std::uint64_t> dropped{0};   // launches
+  // What was left undone then: launches that were ended; launches, copies and fills that were
+  // dropped.
+  std::atomic<std::uint64_t> stopped{0}, dropped{0};
   std::atomic<std::uint32_t> flags{0};
   std::atomic<int> cache_config{0};
   std::array<std::atomic<std::uint64_t>, limit_count> limits;

@@ -327,24 +327,25 @@ std::uint64_t Stream::try_claim() {
 }
 
 // The host knows that this and all before it is done.
-void Stream::report_waited(const Ticket& ticket) const {
+void Stream::report_waited(const Ticket& ticket, bool staged) const {
   if (!ticket.number || !observed()) return;
   check::StreamEdge event;
   event.kind = Edge::stream_sync;
   event.device = device_.ordinal;
   event.stream = ticket.count->stream;
   event.work = ticket.number;
+  event.staged = staged;
   observe_edge(event);
 }
 
-void Stream::run(Task task) {
+void Stream::run(Task task, bool staged) {
   const watch::Waiting nothing_held(!worker_thread);
   const std::vector<Ticket> after = implied();
   const std::uint64_t number = all_done(after) ? try_claim() : 0;
   if (!number) {
     const Ticket ticket = submit(std::move(task), after);
     ticket.wait();
-    return report_waited(ticket);
+    return report_waited(ticket, staged);
   }
   observe_edge(Edge::submitted, *this, number);
   perform(task, number, after);
@@ -354,7 +355,7 @@ void Stream::run(Task task) {
     queue_->count->finish_one();
   }
   queue_->changed.notify_all();
-  report_waited({queue_->count, number});
+  report_waited({queue_->count, number}, staged);
 }
 
 // Worth it because waking another thread can take longer than a short kernel.
@@ -442,6 +443,11 @@ void Stream::set_attribute(int id, const AttributeValue& value) {
 Ticket Stream::last() const {
   std::lock_guard lock(queue_->mutex);
   return {queue_->count, queue_->submitted};
+}
+
+std::size_t Stream::waiting() const {
+  std::lock_guard lock(queue_->mutex);
+  return static_cast<std::size_t>(std::ranges::count(queue_->items, false, &Item::mark));
 }
 
 }  // namespace inflight::cuda

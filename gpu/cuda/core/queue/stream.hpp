@@ -104,10 +104,12 @@ class Stream : public std::enable_shared_from_this<Stream> {
   // then. So whoever knows that the work before a mark is done finds the mark done, too.
   bool settle(std::uint64_t number) const;
   // Does a task in stream order and returns when it is done. An idle stream's task runs on the
-  // calling thread.
-  void run(Task task);
+  // calling thread. `staged`: as in check::StreamEdge.
+  void run(Task task, bool staged = false);
   // The last task submitted: done when the stream is idle.
   Ticket last() const;
+  // The tasks that have not begun, without marks.
+  std::size_t waiting() const;
   // Waits for it, and in the legacy stream for the work of the blocking streams.
   void synchronize() const;
   bool idle() const { return last().done(); }
@@ -168,7 +170,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::vector<Ticket> implied() const;
   // Takes the place of the next task if the stream is idle: its number, or 0.
   std::uint64_t try_claim();
-  void report_waited(const Ticket& ticket) const;
+  void report_waited(const Ticket& ticket, bool staged = false) const;
   Ticket append(Item item, WhenFull when_full);
   // Does the next task on the calling thread, which would wait otherwise. False if none can start
   // now.

@@ -95,20 +95,22 @@ class Checking {
   check::Checker& checker() { return checker_; }
 
   // The last step, once nothing more can be found.
-  void conclude() {
+  void conclude(const check::LeftUndone& left) {
     checker_.process_ended({});
     const auto all = checker_.findings().all();
-    if (spool_ && spool_->conclude(checker_.launches(), all)) return;
+    if (spool_ && spool_->conclude(checker_.launches(), all, left)) return;
     if (spool_) report_once(not_kept, not_kept), fail_at_end();
     std::vector<check::Finding> reported;
     for (const check::Finding& each : all)
       if (whole_filter_.judge(each) == check::Filter::Verdict::report) reported.push_back(each);
     reported = check::merged(std::move(reported));
     const std::size_t hidden = settings().strict ? 0 : check::take_warnings(reported);
-    report(check::summary(reported));
+    const auto ran = left.any() ? check::Ran::in_part : check::Ran::whole;
+    report(check::summary(reported, ran));
     if (hidden) report(check::hidden(hidden));
+    if (left.any()) report(check::to_text(left));
     for (const std::string& path : chosen_.reports)
-      if (const auto wrote = check::write_report(path, reported, source_folders_); !wrote)
+      if (const auto wrote = check::write_report(path, reported, source_folders_, ran); !wrote)
         report(wrote.error() + "."), fail_at_end();
     if (check::mistakes(reported, settings().strict) && chosen_.error_exitcode)
       end_status = chosen_.error_exitcode;
@@ -164,9 +166,9 @@ void fail_at_end() {
   end_status.compare_exchange_strong(none, failed);
 }
 
-void conclude_checking() {
+void conclude_checking(const check::LeftUndone& left) {
   static std::atomic<bool> concluded{false};
-  if (instance() && !concluded.exchange(true)) instance()->conclude();
+  if (instance() && !concluded.exchange(true)) instance()->conclude(left);
 }
 
 }  // namespace inflight::cuda

@@ -134,6 +134,7 @@ void KernelRun::conclude(machine::Outcome&& outcome) const {
                  {work_.function->name, launch_.id, outcome.kind == machine::FaultKind::deadlock});
   else if (!outcome.report.empty())  // the launch was cancelled
     report(outcome.report);
+  if (outcome.ok() && device_.cancel) ++device_.stopped;
   if (outcome.kind == machine::FaultKind::interrupted) machine::interrupt::die_if_due();
 }
 
@@ -268,10 +269,17 @@ struct Perform {
 
 Status check(const Work& work, Device& device) { return std::visit(Check{device}, work); }
 
+// The program has ended before the work began.
+void note_dropped(const Work& work, Device& device) {
+  if (std::holds_alternative<KernelWork>(work) || std::holds_alternative<Copy>(work) ||
+      std::holds_alternative<Fill>(work) || std::holds_alternative<LibraryWork>(work))
+    ++device.dropped;
+}
+
 void perform(const Work& work, Stream& stream) {
   Device& device = stream.device();
-  if (device.cancel && std::holds_alternative<KernelWork>(work)) ++device.dropped;
-  if (device.fault() != Status::success || device.cancel) return;
+  if (device.cancel) return note_dropped(work, device);
+  if (device.fault() != Status::success) return;
   // Work that waits for the host to write a value must not stop the watch on the host's accesses.
   if (const auto* const values = std::get_if<ValueWork>(&work)) return perform(*values, stream);
   const watch::Working working;
