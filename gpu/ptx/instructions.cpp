@@ -7,6 +7,7 @@
 #include <array>
 #include <span>
 
+#include "gpu/ptx/assembled.hpp"
 #include "gpu/ptx/lexer.hpp"
 
 namespace inflight::ptx {
@@ -285,10 +286,14 @@ class Decoder {
   Form run() {
     std::string_view rest = text_;
     form_.base = take_opcode(rest);
-    if (form_.base == Opcode::unknown)
+    if (form_.base == Opcode::unknown) {
+      form_.assembler_refusal = unknown_opcode_mistake(text_);
       return refuse(fmt::format("`{}` is not a known instruction", text_));
+    }
     form_.instruction.opcode = form_.base;
     split(rest, '.', [&](std::string_view w) { component(w); });
+    if (std::string why = assembly_mistake(form_.base, text_, rest); !why.empty())
+      form_.assembler_refusal = std::move(why);
     if (text_.ends_with('.') || text_.find("..") != text_.npos)
       refuse(fmt::format("`{}` has a dot with nothing after it", text_));
     check_types();
@@ -316,8 +321,9 @@ class Decoder {
     if (shape[0]) in().shape = shape;
     if (is_wgmma_shape(form_.base, shape)) return;
     if (w.kind == Word::Kind::unknown) {
-      form_.misspelt |= !is_word_of_assembler(text);
       refuse(fmt::format("`.{}` in `{}` is not a known modifier", text, text_));
+      if (!is_listed(form_.base) && !is_word_of_assembler(text))
+        form_.assembler_refusal = form_.refusal;
     } else if (!allows(row(), w)) {
       refuse(fmt::format("`{}` takes no `.{}` (in `{}`)", spelling(form_.base), text, text_));
     } else {

@@ -38,7 +38,7 @@ struct Form {
   Instruction instruction;        // fields opcode to name; unknown if refused
   Opcode base = Opcode::unknown;  // set even if a modifier is unknown
   std::string refusal;            // the reason; empty if accepted
-  bool misspelt = false;          // it has a word that no instruction of PTX 9.0 has
+  std::string assembler_refusal;  // why no assembler takes it; empty if one may
 };
 
 Form decode(std::string_view opcode);

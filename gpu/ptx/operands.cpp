@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "gpu/ptx/assembled.hpp"
 #include "gpu/ptx/parser.hpp"
 
 namespace inflight::ptx {
@@ -22,14 +23,18 @@ bool Parser::instruction(const char* start, std::uint32_t line) {
   if (lex_.peek() == '.') text = spaced_opcode(text);
   if (text.empty()) return lex_.expected("an instruction");
   const Form& form = forms_.find(text, hash(text));
-  // The words of later versions are not known here.
-  if (form.misspelt && module_.version_major * 10 + module_.version_minor <= 90)
-    return lex_.fail_at(text.data(), form.refusal);
+  if (!form.assembler_refusal.empty() && is_assembled_version())
+    return lex_.fail_at(text.data(), form.assembler_refusal);
   Instruction in = form.instruction;
   in.name = text, in.line = line, in.location = location_;
   in.guarded = guarded.guarded, in.guard_negated = guarded.guard_negated, in.guard = guarded.guard;
   return form.base == Opcode::unknown ? unknown_instruction(in, form)
                                       : known_instruction(in, form, start);
+}
+
+// The forms of later versions are not known here.
+bool Parser::is_assembled_version() const {
+  return module_.version_major * 10 + module_.version_minor <= kAssembledVersion;
 }
 
 // Returns the opcode without its spaces: `prmt .b32` is `prmt.b32`.

@@ -1,9 +1,8 @@
 // Adds modifiers that older PTX implies: a precision, and the flush of subnormal numbers before
 // sm_20 (PTX ISA 9.7.3 and 11.1.6; measured on an H200 by tests/kernels/ptx_of_old).
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "gpu/ptx/assembled.hpp"
 #include "gpu/ptx/parser.hpp"
 
 namespace inflight::ptx {
@@ -46,9 +45,7 @@ bool Parser::complete(Instruction& in) {
     in.mods.insert(Mod::rn);
     return true;
   }
-  return lex_.fail_at(
-      in.name.data(),
-      fmt::format("`{}` needs a precision: a rounding such as `.rn`, or `.approx`", in.name));
+  return lex_.fail_at(in.name.data(), precision_mistake(in.name));
 }
 
 }  // namespace inflight::ptx

@@ -1,7 +1,8 @@
 // flags: -lcuda
 // stderr: ^inflight: the program's PTX is for sm_120, which a device of sm_90a cannot run$
 // stderr: has version 9.9, and this driver takes at most 9.4; choose a newer one \(--driver 13.9\)$
-// stderr: `.low` in `mul.low.s32` is not a known modifier$
+// stderr: line 8: `.low` in `mul.low.s32` is not a known modifier; did you mean `.lo`\?$
+// stderr: `.tile` in `add.tile.s32` is not a word of `add`$
 // What a driver answers to PTX that it does not assemble: of another chip, of a newer version,
 // misspelt, or against an instruction's rules.
 #include <cuda.h>
@@ -19,6 +20,15 @@ void load(const char* head, const char* body) {
   std::printf("%s: %s: %d\n", head + 9, body, cuModuleLoadData(&module, text));
 }
 
+void load_with_log(const char* text) {
+  char log[400] = "";
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
+  CUmodule module;
+  const int status = cuModuleLoadDataEx(&module, text, 2, options, values);
+  std::printf("log: %d: %s\n", status, log);
+}
+
 int main() {
   cuInit(0);
   CUcontext context;
@@ -32,6 +42,15 @@ int main() {
   const char* const bodies[] = {
       "mul.low.s32 %r0, %r1, %r1;",
       "mul.lo.s32 %r0, %r1, %r1;",
+      "add.s32.sat %r0, %r1, %r1;",
+      "ld.u32.global %r0, [%rd1];",
+      "add.tile.s32 %r0, %r1, %r1;",
+      "mul.lo.lo.s32 %r0, %r1, %r1;",
+      "mul.lo.hi.s32 %r0, %r1, %r1;",
+      "mul.s32 %r0, %r1, %r1;",
+      "add.b32 %r0, %r1, %r1;",
+      "add.v2.u32 %r0, %r1, %r1;",
+      "addd.s32 %r0, %r1, %r1;",
       "st.const.u32 [c], %r1;",
       "cp.async.cg.shared.global [s], [%rd1], 8;",
       "cp.async.ca.shared.global [s], [%rd1], 12;",
@@ -47,4 +66,7 @@ int main() {
       "[s], [%rd1, {%r1, %r1, %r1, %r1, %r1, %r1}], [s];",
   };
   for (const char* body : bodies) load(".version 8.8 .target sm_90a", body);
+  load_with_log(
+      ".version 8.8\n.target sm_90a\n.address_size 64\n.visible .entry k()\n{\n"
+      ".reg .b32 %r<4>;\nmin.sat.s32 %r0, %r1, %r1;\nret;\n}\n");
 }

@@ -1,6 +1,7 @@
 // arch: sm_90a
 // memcpy_async with a barrier and a promise of 16 bytes, which is one bulk copy, and single values
 // to another block: the library's forms against hand-written code.
+// more: to_block registers 2: the same instructions, which ptxas puts into another order
 #include <inflight/copy.cuh>
 #include <inflight/groups.cuh>
 #include <inflight/memcpy_async.cuh>

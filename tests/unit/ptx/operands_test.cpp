@@ -7,6 +7,7 @@ namespace {
 using testing::function;
 using testing::kernel;
 using testing::kPrologue;
+using testing::later_kernel;
 using testing::show;
 using testing::shown;
 using testing::try_parse;
@@ -183,7 +184,7 @@ TEST(Operands, AnElementByARegisterIsAnAddressComputedBefore) {
 }
 
 TEST(Operands, AnUnknownInstructionLeavesNothingInFrontOfIt) {
-  const Module m = kernel("frob.b32 s[%r2], somewhere; mov.u32 %r1, 1;");
+  const Module m = later_kernel("frob.b32 s[%r2], somewhere; mov.u32 %r1, 1;");
   const Function& f = function(m);
   ASSERT_EQ(f.body.size(), 2u);
   EXPECT_EQ(f.body[0].opcode, Opcode::unknown);
@@ -217,8 +218,8 @@ TEST(Operands, WrongCountsAreRefusedNotFatal) {
   EXPECT_EQ(f.body[1].opcode, Opcode::mov);
 }
 
-TEST(Operands, UnknownInstructionsStayWithTheirName) {
-  const Module m = kernel(
+TEST(Operands, UnknownInstructionsOfLaterPtxStayWithTheirName) {
+  const Module m = later_kernel(
       "frob.u32 %r1, [%rd1+4];\n"
       "frob.strange %r1, <<what>> #, nowhere;\n"
       "@%p1 add.v2.u32 %r1, %r2, %r3;\n"
@@ -235,19 +236,42 @@ TEST(Operands, UnknownInstructionsStayWithTheirName) {
   EXPECT_EQ(f.body[4].opcode, Opcode::ret);
 }
 
-// As by ptxas of CUDA 13.0, which knows the words of PTX 9.0.
-TEST(Operands, MisspeltModifiersAreRefused) {
+// As by ptxas. The forms of PTX after 9.5 are not known.
+TEST(Operands, FormsThatNoAssemblerTakesAreRefused) {
   const auto refused = [](std::string_view version, std::string_view instruction) {
     const auto m = try_parse(std::string(version) + "\n.target sm_90a\n.address_size 64\n" +
                              std::string(kPrologue) + std::string(instruction) + "\n}\n");
     return m ? std::string() : m.error().message;
   };
-  EXPECT_EQ(refused(".version 9.0", "mul.low.s32 %r1, %r2, %r3;"),
-            "`.low` in `mul.low.s32` is not a known modifier");
-  EXPECT_EQ(refused(".version 9.1", "mul.low.s32 %r1, %r2, %r3;"), "");
-  EXPECT_EQ(refused(".version 9.0", "mul.shift.s32 %r1, %r2, %r3;"), "");
-  EXPECT_NE(refused(".version 9.0", "cp.async.bulk.prefetch.tensor.6d.L2.global [%rd1, {%r1}];"),
-            "");
+  constexpr std::string_view last = ".version 9.5", later = ".version 9.6";
+  EXPECT_EQ(refused(last, "mul.low.s32 %r1, %r2, %r3;"),
+            "`.low` in `mul.low.s32` is not a known modifier; did you mean `.lo`?");
+  EXPECT_EQ(refused(later, "mul.low.s32 %r1, %r2, %r3;"), "");
+  EXPECT_EQ(refused(last, "mul.shift.s32 %r1, %r2, %r3;"),
+            "`.shift` in `mul.shift.s32` is not a known modifier");
+  EXPECT_EQ(refused(last, "@%p1 add.v2.u32 %r1, %r2, %r3;"),
+            "`.v2` in `add.v2.u32` is not a word of `add`");
+  EXPECT_EQ(refused(last, "add.b32 %r1, %r2, %r3;"),
+            "`.b32` in `add.b32` is not a word of `add`; did you mean `.u32`?");
+  EXPECT_EQ(refused(last, "mul.lo.lo.s32 %r1, %r2, %r3;"), "`mul.lo.lo.s32` says `.lo` twice");
+  EXPECT_EQ(refused(last, "mul.lo.rn.s32 %r1, %r2, %r3;"),
+            "`.rn` in `mul.lo.rn.s32` does not go with the other words");
+  EXPECT_EQ(refused(last, "mul.s32 %r1, %r2, %r3;"),
+            "`mul.s32` lacks one of `.hi`, `.lo`, `.wide`");
+  EXPECT_EQ(refused(last, "addd.u32 %r1, %r2, %r3;"),
+            "`addd.u32` is not a known instruction; did you mean `add`?");
+  EXPECT_EQ(refused(last, "frob.u32 %r1;"), "");
+  EXPECT_EQ(refused(later, "addd.u32 %r1;"), "");
+  EXPECT_NE(refused(last, "cp.async.bulk.prefetch.tensor.6d.L2.global [%rd1, {%r1}];"), "");
+}
+
+// The assembler takes words in any order.
+TEST(Operands, WordsMayStandInAnyOrder) {
+  const Module m = kernel("add.s32.sat %r1, %r2, %r3; ld.u32.global %r1, [%rd1];");
+  const Function& f = function(m);
+  EXPECT_TRUE(f.refusals.empty());
+  EXPECT_TRUE(f.body.at(0).mods.has(Mod::sat));
+  EXPECT_EQ(f.body.at(1).space(), Space::global);
 }
 
 TEST(Operands, InstructionsKnowTheirLine) {
