@@ -43,8 +43,11 @@ struct Cluster;
 class Warpgroup;
 
 // A launch being executed.
+class Clusters;
+
 struct Grid {
   const Launch* launch = nullptr;
+  Clusters* clusters = nullptr;
   const Limits* limits = nullptr;
   const Options* options = nullptr;
   const std::function<void(std::string_view)>* print = nullptr;
