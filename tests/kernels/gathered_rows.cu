@@ -3,8 +3,8 @@
 // options: --device b200
 // software-only
 // async: late early shuffled:1
-// Tensor copies of four rows of a matrix (tile::gather4, tile::scatter4), and loads of a pair of blocks
-// that complete on the mbarrier of one of them (.cta_group::2).
+// Tensor copies of four rows of a matrix (tile::gather4, tile::scatter4), and loads of a pair of
+// blocks that complete on the mbarrier of one of them (.cta_group::2).
 #include "tests/kernels/part/tensor.cuh"
 
 #include "tests/kernels/kernel_test.cuh"
@@ -30,10 +30,11 @@ CUtensorMap encode(void* data, CUtensorMapSwizzle swizzle, cuuint32_t box_rows) 
   return map;
 }
 
-// Gathers rows 5, 31, 40 (outside) and 2 of columns 64 to 127, and scatters them as rows 0, 9, 3, 1.
+// Gathers rows 5, 31, 40 (outside) and 2 of columns 64 to 127, and scatters them as rows 0, 9,
+// 3, 1.
 template <bool own>
-__global__ void move(const __grid_constant__ CUtensorMap from, const __grid_constant__ CUtensorMap to,
-                     unsigned short* seen) {
+__global__ void move(const __grid_constant__ CUtensorMap from,
+                     const __grid_constant__ CUtensorMap to, unsigned short* seen) {
   __shared__ alignas(1024) unsigned short tile[256];
   __shared__ alignas(8) uint64_t bar;
   const u32 at = shared_address(tile), on = shared_address(&bar);
@@ -49,7 +50,8 @@ __global__ void move(const __grid_constant__ CUtensorMap from, const __grid_cons
           : "memory");
     else
       asm volatile(
-          "cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4.mbarrier::complete_tx::bytes "
+          "cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4.mbarrier::complete_tx::"
+          "bytes "
           "[%0], [%1, {64, 5, 31, 40, 2}], [%2];" ::"r"(at),
           "l"(&from), "r"(on)
           : "memory");

@@ -96,7 +96,8 @@ void set_row(BulkRequest& r, std::uint32_t shared, unsigned row) {
   if (!is_of_four(r)) return;
   r.copy.one_of_four = true;
   r.copy.place.at[1] = static_cast<std::int32_t>(r.narrow(Name::place + 1 + row));
-  r.copy.place.shared += row * async::box_of(r.copy.map).pitch;
+  const std::uint32_t pitch = async::box_of(r.copy.map).pitch;
+  for (unsigned before = 0; before < row; ++before) r.copy.place.shared += pitch;
 }
 
 // A store writes `padding` bytes past the elements of a row, which end at `end`, to the end of

@@ -8,7 +8,6 @@
 #include "gpu/machine/families/bulk_request.hpp"
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/modifiers.hpp"
-#include "gpu/machine/run/schedule/workers.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -46,9 +45,9 @@ const Op* run_try_cancel(Warp& w, const Op* op) {
     if (!r.aligned(r.narrow(Name::to), answer_bytes, Space::shared, "destination")) return;
     if (!each_receiver(r, [&](std::uint32_t rank) { return aim(r, rank); })) return;
     std::uint32_t answer[answer_words] = {};
-    Clusters& clusters = *r.w.block->grid->clusters;
-    if (const std::uint64_t cancelled = clusters.cancel(); cancelled != Clusters::Ticket::none) {
-      const Dim3 first = first_block(*r.w.block->grid->launch, cancelled);
+    const Grid& grid = *r.w.block->grid;
+    if (const auto cancelled = grid.cancel()) {
+      const Dim3 first = first_block(*grid.launch, *cancelled);
       answer[0] = first.x, answer[1] = first.y, answer[2] = first.z;
       answer[tag] = 1;
     }

@@ -139,7 +139,7 @@ Clusters::Clusters(Grid& grid, std::uint64_t total, std::uint64_t resident_limit
       bounded_(resident_limit < total),
       queues_(workers),
       remaining_(total + 1) {
-  grid.clusters = this;
+  grid.cancel = [this] { return cancel(); };
   if (workers == 1 || !without_waiting(grid)) return;
   first_length_ = WorkQueue::good_length(1, most_cycles(grid));
   parts_ = first_length_ > 1 && total / workers < FreshRun::most;
@@ -195,10 +195,10 @@ Clusters::Ticket Clusters::take(WorkQueue& queue) {
   return {};
 }
 
-std::uint64_t Clusters::cancel() {
+std::optional<std::uint64_t> Clusters::cancel() {
   std::uint64_t next = next_.load(std::memory_order_relaxed);
   do {
-    if (next >= total_) return Ticket::none;
+    if (next >= total_) return {};
   } while (!next_.compare_exchange_weak(next, next + 1, std::memory_order_relaxed));
   cancelled_.fetch_add(1);
   if (grid_.yet_to_begin != 0) grid_.begun(size());

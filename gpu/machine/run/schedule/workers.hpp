@@ -37,8 +37,8 @@ class Clusters {
   // An empty ticket: other workers have all that is left.
   Ticket take(WorkQueue& queue);
   void suspend(WorkQueue& queue, std::unique_ptr<Cluster> cluster);
-  // The index of the next cluster, which will not be started; or Ticket::none.
-  std::uint64_t cancel();
+  // The index of the next cluster, which will not be started; nothing if none is left.
+  std::optional<std::uint64_t> cancel();
   std::uint64_t blocks_done() const;
   std::uint64_t blocks() const { return total_ * size(); }
   unsigned workers() const { return queues_.size(); }
