@@ -44,12 +44,15 @@ struct BulkCopy {
   std::byte* to = nullptr;           // host addresses
   const std::byte* from = nullptr;
   std::array<std::byte, 16> value{};
-  TensorMap map;      // of tensor copies
-  TensorPlace place;  // .shared counts from `shared`
+  TensorMap map;             // of tensor copies
+  TensorPlace place;         // .shared counts from `shared`
+  bool one_of_four = false;  // a row of a gather or scatter
   std::byte* shared = nullptr;
 
   mbarrier::Word* mbarrier = nullptr;  // where it completes; null: in a bulk group, if any
   std::uint32_t tx_bytes = 0;          // counted on the mbarrier
+  bool answers = false;                // a value of the hardware's: written as copies are
+  bool strong = false;                 // its accesses are strong (PTX ISA, "Strong Operations")
   bool watch = false;                  // report a source that changes before the bytes move
 
   std::uint64_t id = 0;      // set at issue: a count over the cluster, from 1
@@ -57,6 +60,7 @@ struct BulkCopy {
   // Set by the caller for observers.
   std::uint64_t tag = 0;
   std::uint32_t rank = 0, mbarrier_offset = 0;  // of the destination's mbarrier
+  std::uint32_t to_rank = 0;                    // of the block that is written to
   std::uint32_t named_rank = 0;                 // of the mbarrier that the operand names
   std::uint64_t map_address = 0;                // the map's address in the program
   std::int64_t seen = 0;  // offset to the destination's address in multicast memory; 0: none

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # inflight devices: the table of devices.
 . "$(dirname "$0")/lib.sh"
-for device in h200 h100 a100 b200; do
+for device in h200 h100 a100 b200 b300 rtx5090; do
   expect "$device is there" 0 "^$device +NVIDIA" "$inflight" devices
 done
-for device in t4:sm_75 a10:sm_86 l4:sm_89; do
+for device in t4:sm_75 a10:sm_86 l4:sm_89 b300:sm_103a rtx5090:sm_120a; do
   expect "$device is there" 0 "^${device%:*} .*${device#*:} " "$inflight" devices
 done
 expect "h200 is what one gets" 0 'h200 by default' "$inflight" devices

@@ -1,8 +1,8 @@
 // arch: sm_100
 // options: --device b200
 // software-only
-// stderr: not supported in kernel work\(int\*, int\): clusterlaunchcontrol\.try_cancel
-// stderr: source: .*unsupported_instruction\.cu:22
+// stderr: not supported in kernel work\(int\*, int\): st\.async\.release
+// stderr: source: .*unsupported_instruction\.cu:20
 // stderr: thread: \(0,0,0\) of block \(3,0,0\), and 31 more threads
 // stderr: 'inflight run --strict' refuses to launch them
 // An unsupported instruction ends a kernel when it is reached, like an illegal instruction. Until
@@ -17,9 +17,7 @@ __global__ void work(int* out, int cancel_from) {
   if (int(blockIdx.x) < cancel_from) {
     out[i] += 1;
   } else {
-    asm volatile(
-        "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%0], "
-        "[%0];" ::"r"(0));
+    asm volatile("st.async.release.gpu.global.u32 [%0], %1;" ::"l"(out + i), "r"(7) : "memory");
     out[i] = 0;
   }
 }

@@ -36,6 +36,7 @@ struct CopyIssued {
   std::uint64_t id = 0;  // unique within its launch, block and warp
   Completion completion = Completion::thread_group;
   Proxy proxy = Proxy::generic;  // cp.async is generic; bulk and tensor copies are async
+  bool strong = false;           // its accesses are relaxed, in elements of 16 bytes
   bool of_values = false;        // st.async, red.async: the source is registers, not memory
   Space from = Space::global, to = Space::shared;  // `from`: unless of_values
   bool reduces = false;                            // it combines its data with the destination, by:

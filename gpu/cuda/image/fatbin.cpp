@@ -101,12 +101,20 @@ tl::expected<Entry, std::string> read_entry(Source& source, std::uint64_t start,
   return entry;
 }
 
+// Does code for the family of `a` run on `device`: on that chip, or on a later one of its
+// generation? sm_101, which became sm_110, is alone.
+bool in_family(Architecture a, Architecture device) {
+  constexpr int alone = 101;
+  if (a.number == alone || device.number == alone) return a.number == device.number;
+  return a.number / 10 == device.number / 10 && a.number <= device.number;
+}
+
 // The rank of an image. Higher is better. Negative: `device` cannot run it.
 int rank(const Image& image, Architecture device) {
   const Architecture& a = image.architecture;
   if (image.kind != Image::Kind::ptx || a.number > device.number) return -1;
-  bool tied = a.specific || a.family;
-  if (tied && a.number != device.number) return -1;
+  if (a.specific && a.number != device.number) return -1;
+  if (a.family && !in_family(a, device)) return -1;
   return a.number * 4 + (a.specific ? 2 : a.family ? 1 : 0);
 }
 
@@ -115,6 +123,7 @@ int rank(const Image& image, Architecture device) {
 bool is_code_for(const Image& image, Architecture device) {
   const Architecture& a = image.architecture;
   if (image.kind != Image::Kind::elf || a.number / 10 != device.number / 10) return false;
+  if (a.family) return in_family(a, device);
   return a.specific ? a.number == device.number : a.number <= device.number;
 }
 

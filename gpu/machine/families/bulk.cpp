@@ -6,6 +6,8 @@
 // operand's offset in the destination's block.
 #include "gpu/machine/families/bulk.hpp"
 
+#include <fmt/format.h>
+
 #include <cstring>
 
 #include "gpu/machine/families/bulk_request.hpp"
@@ -19,6 +21,23 @@ using ptx::Space;
 using Name = BulkOperands::Name;
 constexpr std::uint32_t granule = BulkRequest::granule;
 
+// The bytes at both ends of a source that an .ignore_oob copy does not read. PTX leaves those of
+// the destination undefined: here they keep their values, and still count on the mbarrier.
+struct Ends {
+  std::uint32_t left = 0, right = 0;
+};
+Ends ends_of(BulkRequest& r, std::uint32_t bytes) {
+  if (!r.form.skips) return {};
+  const Ends ends{r.narrow(Name::left), r.narrow(Name::right)};
+  if (ends.left < granule && ends.right < granule && ends.left + ends.right <= bytes) return ends;
+  r.fail(
+      FaultKind::illegal_instruction,
+      fmt::format("a copy with .ignore_oob leaves out {} bytes before and {} after: it may leave "
+                  "out 0 to 15 at each end, and no more than it has",
+                  ends.left, ends.right));
+  return {};
+}
+
 }  // namespace
 
 const Op* bulk_load(Warp& w, const Op* op) {
@@ -28,15 +47,19 @@ const Op* bulk_load(Warp& w, const Op* op) {
     if (r.empty(bytes) || !r.aligned(from, granule, Space::global, "source") ||
         !r.aligned(to, granule, Space::shared_cluster, "destination"))
       return;
+    const Ends ends = ends_of(r, bytes);
+    if (r.failed) return;
     const SourceWatch watch(r.w, r.op);
-    if (!r.global(from, bytes, false)) return;
+    const std::uint32_t copied = bytes - ends.left - ends.right;
+    if (!r.global(from + ends.left, copied, false)) return;
     r.copy.watch = watch.needed();
-    r.copy.from = reinterpret_cast<const std::byte*>(from);
-    r.copy.bytes = bytes;
+    r.copy.from = reinterpret_cast<const std::byte*>(from + ends.left);
+    r.copy.bytes = copied;
     r.each_destination(to, [&](std::uint32_t rank) {
       const std::uint32_t there = rank << rank_shift | (to & offset_mask);
-      r.copy.to = r.shared(there, bytes, true, r.form.own_only);
-      if (!r.copy.to || !r.completes(rank, bytes)) return false;
+      std::byte* const at = r.shared(there, bytes, true, r.form.own_only);
+      if (!at || !r.completes(rank, bytes)) return false;
+      r.copy.to = at + ends.left;
       r.issue();
       return true;
     });

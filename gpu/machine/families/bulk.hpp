@@ -17,6 +17,8 @@ struct BulkOperands {
     mbarrier,  // u32, shared
     ctas,      // u16, .multicast::cluster
     mask,      // u16, .cp_mask
+    left,      // u32, .ignore_oob: bytes left out before the first copied one
+    right,     // u32, and after the last one
     map,       // u64, generic: a tensor map
     place,     // u32 each: coordinates, then im2col offsets (u16 each)
     offset = place + 5,

@@ -23,11 +23,14 @@ using Refs = std::array<Ref, BulkOperands::count>;
 
 constexpr ModSet completions{Mod::mbarrier_complete_tx_bytes, Mod::bulk_group};
 
+constexpr ModSet scopes{Mod::cta, Mod::cluster, Mod::gpu, Mod::sys};
+
 constexpr ModSet operation_mods{Mod::add, Mod::min,  Mod::max, Mod::inc,
                                 Mod::dec, Mod::and_, Mod::or_, Mod::xor_};
 
 constexpr ModSet dimension_mods{Mod::_1d, Mod::_2d, Mod::_3d, Mod::_4d, Mod::_5d};
-constexpr ModSet tensor_modes{Mod::tile, Mod::im2col, Mod::im2col_no_offs};
+constexpr ModSet four_rows{Mod::tile_gather4, Mod::tile_scatter4};
+constexpr ModSet tensor_modes = ModSet{Mod::tile, Mod::im2col, Mod::im2col_no_offs} | four_rows;
 
 Refs no_refs() {
   Refs refs;
@@ -102,11 +105,32 @@ bool can_reduce(Lowering& lo) {
   return lo.refuse(fmt::format("PTX has no instruction {}", lo.in.name));
 }
 
+// .relaxed needs a scope and the type .b128. Other copies have neither.
+bool check_order(Lowering& lo, bool reduces) {
+  const ModSet& mods = lo.in.mods;
+  const bool strong = mods.has(Mod::relaxed);
+  if (reduces || (!strong && mods.without(scopes) == mods && lo.in.type_count == 0)) return true;
+  if (strong && !mods.has(Mod::weak) && lo.in.type() == Type::b128 &&
+      mods.without(scopes) != mods) {
+    const bool own = lo.in.space(0) != Space::global && lo.in.space(1) != Space::global;
+    if (!own || mods.has(Mod::cta) || mods.has(Mod::cluster)) return true;
+    return lo.refuse("a copy between blocks is strong at the scope .cta or .cluster");
+  }
+  return lo.refuse("a strong copy is written .relaxed.scope ... .b128");
+}
+
+// .ignore_oob leaves out bytes of a load to the block's own shared memory.
+bool check_ends(Lowering& lo, const CopyUse& use) {
+  if (!use.skips || (lo.in.space(0) == Space::shared_cta && lo.in.space(1) == Space::global))
+    return true;
+  return lo.refuse("only copies from .global to .shared::cta have .ignore_oob");
+}
+
 // cp.async.bulk and cp.reduce.async.bulk. Their spaces determine the direction.
 bool lower_bulk(Lowering& lo, const Row&) {
   const bool reduces = lo.in.opcode == Opcode::cp_reduce_async_bulk;
-  if (!only(lo, completions | operation_mods | ModSet{Mod::multicast_cluster, Mod::cp_mask}))
-    return false;
+  const ModSet once{Mod::multicast_cluster, Mod::cp_mask, Mod::ignore_oob, Mod::weak, Mod::relaxed};
+  if (!only(lo, completions | operation_mods | scopes | once)) return false;
   const Space to = lo.in.space(0), from = lo.in.space(1);
   const bool load = is_shared(to) && from == Space::global, store = to == Space::global;
   if (!(load || store || is_shared(to)) || (store && !is_shared(from)) || (load && reduces))
@@ -114,11 +138,15 @@ bool lower_bulk(Lowering& lo, const Row&) {
   const CopyUse& use = *lo.what.as<CopyUse>();
   if (use.masked && (!store || reduces)) return lo.refuse("only copies to .global have .cp_mask");
   if (use.masked && !lo.on_target(100, ".cp_mask")) return false;
+  if (!check_order(lo, reduces) || !check_ends(lo, use)) return false;
   if (reduces && !can_reduce(lo)) return false;
   Refs refs = no_refs();
   Reader in(lo);
   if (!in.address(refs[Name::to], to) || !in.address(refs[Name::from], from) ||
       !in.value(refs[Name::size], Type::u32))
+    return false;
+  if (use.skips &&
+      (!in.value(refs[Name::left], Type::u32) || !in.value(refs[Name::right], Type::u32)))
     return false;
   if (!store && !in.address(refs[Name::mbarrier], Space::shared)) return false;
   if (use.multicast && !in.value(refs[Name::ctas], Type::u16)) return false;
@@ -142,31 +170,45 @@ bool check_rank(Lowering& lo, const CopyUse& use) {
   return true;
 }
 
+// .tile::gather4 loads four rows of a matrix, and .tile::scatter4 stores four.
+bool check_rows(Lowering& lo, const CopyUse& use, bool store) {
+  if (lo.in.mods.without(four_rows) == lo.in.mods) return true;
+  if (use.rank != 2 || lo.in.mods.has(Mod::tile) || use.im2col)
+    return lo.refuse("four rows are copied in .2d and no other mode");
+  if (lo.in.mods.has(Mod::tile_scatter4) != store || use.reduces)
+    return lo.refuse("loads have .tile::gather4 and stores .tile::scatter4");
+  return lo.on_target(100, lo.in.name);
+}
+
 // `[map, {coordinates}]`
-bool map_and_place(Reader& in, Refs& refs, const CopyUse& use) {
+bool map_and_place(const Lowering& lo, Reader& in, Refs& refs, const CopyUse& use) {
+  constexpr unsigned column_and_rows = 5;
+  const bool four = lo.in.mods.without(four_rows) != lo.in.mods;
   return in.address(refs[Name::map], Space::generic) &&
-         in.list(&refs[Name::place], use.rank, Type::u32);
+         in.list(&refs[Name::place], four ? column_and_rows : use.rank, Type::u32);
 }
 
 bool lower_tensor(Lowering& lo, const Row&) {
   const bool reduces = lo.in.opcode == Opcode::cp_reduce_async_bulk_tensor;
-  if (!only(lo, completions | dimension_mods | tensor_modes | operation_mods |
+  const ModSet groups{Mod::cta_group_1, Mod::cta_group_2};
+  if (!only(lo, completions | dimension_mods | tensor_modes | operation_mods | groups |
                     ModSet{Mod::multicast_cluster}))
     return false;
+  if (lo.in.mods.without(groups) != lo.in.mods && !lo.on_target(100, ".cta_group")) return false;
   const Space to = lo.in.space(0);
   lo.code().copies_tensors = true;
   const CopyUse& use = *lo.what.as<CopyUse>();
-  if (!check_rank(lo, use)) return false;
+  if (!check_rank(lo, use) || !check_rows(lo, use, to == Space::global)) return false;
   Refs refs = no_refs();
   Reader in(lo);
   if (to == Space::global) {
     if (reduces && !use.reduces) return lo.refuse("its operation is missing");
-    return map_and_place(in, refs, use) && in.address(refs[Name::from], Space::shared) &&
+    return map_and_place(lo, in, refs, use) && in.address(refs[Name::from], Space::shared) &&
            in.done() && emit(lo, bulk_tensor_store, refs);
   }
   if (!is_shared(to) || reduces)
     return lo.refuse("copies between these state spaces are not possible");
-  if (!in.address(refs[Name::to], to) || !map_and_place(in, refs, use) ||
+  if (!in.address(refs[Name::to], to) || !map_and_place(lo, in, refs, use) ||
       !in.address(refs[Name::mbarrier], Space::shared))
     return false;
   if (lo.in.mods.has(Mod::im2col) && !in.list(&refs[Name::offset], use.rank - 2u, Type::u16))
@@ -178,10 +220,10 @@ bool lower_tensor(Lowering& lo, const Row&) {
 bool lower_tensor_prefetch(Lowering& lo, const Row&) {
   if (!only(lo, dimension_mods | tensor_modes | ModSet{Mod::L2})) return false;
   const CopyUse& use = *lo.what.as<CopyUse>();
-  if (!check_rank(lo, use)) return false;
+  if (!check_rank(lo, use) || !check_rows(lo, use, false)) return false;
   Refs refs = no_refs();
   Reader in(lo);
-  if (!map_and_place(in, refs, use)) return false;
+  if (!map_and_place(lo, in, refs, use)) return false;
   if (lo.in.mods.has(Mod::im2col) && !in.list(&refs[Name::offset], use.rank - 2u, Type::u16))
     return false;
   return in.done() && emit(lo, bulk_tensor_prefetch, refs);

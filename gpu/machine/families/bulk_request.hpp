@@ -26,6 +26,7 @@ class BulkRequest {
     copy.thread =
         cluster_thread(w.block->rank, w.first_thread() + static_cast<std::uint32_t>(lane));
     copy.tag = w.number(op);
+    copy.strong = form.strong;
   }
 
   Warp& w;
@@ -118,17 +119,21 @@ class BulkRequest {
     bad(address, static_cast<std::uint32_t>(bytes), writing, space, kind);
     return nullptr;
   }
-  // Sets the mbarrier that the copy completes on: at the operand's offset in the block of rank
-  // `rank`.
+  // Sets the mbarrier that the copy to the block of rank `rank` completes on: at the operand's
+  // offset in that block. With .cta_group::2 it is in that block or its peer, whichever has the
+  // parity of the block that the operand names.
   bool completes(std::uint32_t rank, std::uint32_t tx_bytes) {
     const std::uint32_t named = narrow(Name::mbarrier), offset = named & offset_mask;
     if (!aligned(offset, async::mbarrier::alignment, Space::shared, "mbarrier")) return false;
-    std::byte* at = shared(rank << rank_shift | offset, async::mbarrier::size, true, false);
+    const bool pair = op->what->text->mods.has(ptx::Mod::cta_group_2);
+    const std::uint32_t owner = pair ? (rank & ~1u) | (named >> rank_shift & 1) : rank;
+    std::byte* at = shared(owner << rank_shift | offset, async::mbarrier::size, true, false);
     if (!at) return false;
     copy.mbarrier = reinterpret_cast<async::mbarrier::Word*>(at);
     copy.mbarrier_offset = offset;
-    copy.rank = rank;
-    copy.named_rank = has(Name::ctas) ? rank : named >> rank_shift;
+    copy.rank = owner;
+    copy.to_rank = rank;
+    copy.named_rank = has(Name::ctas) ? owner : named >> rank_shift;
     copy.tx_bytes = tx_bytes;
     return true;
   }

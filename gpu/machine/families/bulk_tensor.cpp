@@ -34,6 +34,13 @@ bool in_map_space(BulkRequest& r, std::uint64_t address) {
                                 : ""));
 }
 
+// Whether the copy is of four rows of a matrix: one copy for each, of a box of one row.
+bool is_of_four(const BulkRequest& r) {
+  const ptx::ModSet& mods = r.op->what->text->mods;
+  return mods.has(ptx::Mod::tile_gather4) || mods.has(ptx::Mod::tile_scatter4);
+}
+unsigned rows_of(const BulkRequest& r) { return is_of_four(r) ? 4 : 1; }
+
 // The map that the map operand points to; null after a fault.
 const async::TensorMap* tensor_map(BulkRequest& r) {
   const std::uint64_t address = r.wide(Name::map);
@@ -54,6 +61,13 @@ const async::TensorMap* tensor_map(BulkRequest& r) {
   }
   r.copy.map_address = address;
   const async::TensorMap* const map = *read;
+  if (is_of_four(r) && map->rank == 2 && map->box[1] != 1) {
+    r.bad_tensor(FaultKind::illegal_instruction,
+                 fmt::format("the box of its tensor map has {} rows: a copy of four rows has a box "
+                             "of one row",
+                             map->box[1]));
+    return nullptr;
+  }
   if (map->rank != r.form.rank || (map->mode == async::TensorMode::im2col) != r.form.im2col) {
     r.bad_tensor(
         FaultKind::illegal_instruction,
@@ -76,6 +90,15 @@ async::TensorPlace place_of(const BulkRequest& r, std::uint32_t shared) {
   place.shared = shared & offset_mask;
   return place;
 }
+// Sets the place of one of the rows_of(r). Those in shared memory follow each other.
+void set_row(BulkRequest& r, std::uint32_t shared, unsigned row) {
+  r.copy.place = place_of(r, shared);
+  if (!is_of_four(r)) return;
+  r.copy.one_of_four = true;
+  r.copy.place.at[1] = static_cast<std::int32_t>(r.narrow(Name::place + 1 + row));
+  const std::uint32_t pitch = async::box_of(r.copy.map).pitch;
+  for (unsigned before = 0; before < row; ++before) r.copy.place.shared += pitch;
+}
 
 // A store writes `padding` bytes past the elements of a row, which end at `end`, to the end of
 // their 16-byte chunk. This is allowed inside an allocation, or in the padding after it (sizes of
@@ -96,9 +119,14 @@ bool check_padding(BulkRequest& r, std::uint64_t end, std::uint32_t padding) {
                 about);
 }
 
-// Checks the rules of the copy itself.
+// Checks the rules of the copy itself. The alignment of four rows is that of the first.
 bool check_rules(BulkRequest& r, async::TensorDirection direction) {
-  const auto violation = async::tensor_violation(r.copy.map, r.copy.place, direction);
+  async::TensorPlace place = r.copy.place;
+  if (r.copy.one_of_four)
+    place.shared =
+        place_of(r, r.narrow(direction == async::TensorDirection::load ? Name::to : Name::from))
+            .shared;
+  const auto violation = async::tensor_violation(r.copy.map, place, direction);
   if (violation == async::Violation::none) return true;
   return r.bad_tensor(
       violation == async::Violation::tensor_shared_alignment ? FaultKind::misaligned_address
@@ -173,18 +201,41 @@ const Op* bulk_tensor_load(Warp& w, const Op* op) {
     r.copy.kind = BulkCopy::Kind::tensor_load;
     r.copy.map = *map;
     const std::uint32_t to = r.narrow(Name::to);
-    r.copy.place = place_of(r, to);
     const SourceWatch watch(r.w, r.op);
-    if (!check_tensor(r, async::TensorDirection::load)) return;
+    for (unsigned row = 0; row < rows_of(r); ++row) {
+      set_row(r, to, row);
+      if (!check_tensor(r, async::TensorDirection::load)) return;
+    }
     r.copy.watch = watch.needed();
     const auto bytes = static_cast<std::uint32_t>(async::box_of(*map).tx_bytes());
     r.each_destination(to, [&](std::uint32_t rank) {
-      if (!box_in(r, rank, true) || !r.completes(rank, bytes)) return false;
-      r.issue();
+      for (unsigned row = 0; row < rows_of(r); ++row) {
+        set_row(r, to, row);
+        if (!box_in(r, rank, true) || !r.completes(rank, bytes)) return false;
+        r.issue();
+      }
       return true;
     });
   });
 }
+
+namespace {
+
+// Stores the box or row at r.copy.place.
+void store_one(BulkRequest& r) {
+  const auto places = cast_tensor(r);
+  const bool good = places.empty() ? check_tensor(r, async::TensorDirection::store)
+                                   : check_rules(r, async::TensorDirection::store);
+  if (!good || !box_in(r, r.w.block->rank, false)) return;
+  if (places.empty()) return r.issue();
+  for (const MulticastSpan::Place& each : places) {
+    r.copy.map.global_address = reinterpret_cast<std::uint64_t>(each.at);
+    r.copy.seen = BulkRequest::to_seen(each);
+    r.issue();
+  }
+}
+
+}  // namespace
 
 const Op* bulk_tensor_store(Warp& w, const Op* op) {
   return each_request(w, op, [](BulkRequest& r) {
@@ -194,21 +245,15 @@ const Op* bulk_tensor_store(Warp& w, const Op* op) {
     r.copy.watch = true;
     r.copy.map = *map;
     const std::uint32_t from = r.narrow(Name::from);
-    r.copy.place = place_of(r, from);
     if (from >> rank_shift != r.w.block->rank) {
       r.shared(from, granule, false, true);
       return;
     }
     if (!r.operation(map->type)) return;
-    const auto places = cast_tensor(r);
-    const bool good = places.empty() ? check_tensor(r, async::TensorDirection::store)
-                                     : check_rules(r, async::TensorDirection::store);
-    if (!good || !box_in(r, r.w.block->rank, false)) return;
-    if (places.empty()) return r.issue();
-    for (const MulticastSpan::Place& each : places) {
-      r.copy.map.global_address = reinterpret_cast<std::uint64_t>(each.at);
-      r.copy.seen = BulkRequest::to_seen(each);
-      r.issue();
+    for (unsigned row = 0; row < rows_of(r) && !r.failed; ++row) {
+      r.copy.map.global_address = map->global_address;
+      set_row(r, from, row);
+      store_one(r);
     }
   });
 }

@@ -13,6 +13,7 @@
   FAMILY(video)                        \
   FAMILY(video_simd)                   \
   FAMILY(floating)                     \
+  FAMILY(floating_pairs)               \
   FAMILY(rounded)                      \
   FAMILY(approximate)                  \
   FAMILY(half)                         \
@@ -21,6 +22,7 @@
   FAMILY(convert_integer)              \
   FAMILY(convert_half)                 \
   FAMILY(convert_packed)               \
+  FAMILY(convert_narrow)               \
   FAMILY(move)                         \
   FAMILY(memory)                       \
   FAMILY(shuffle)
@@ -36,6 +38,8 @@
   FAMILY(mbarrier)                \
   FAMILY(matrix)                  \
   FAMILY(multimem)                \
+  FAMILY(cancel)                  \
+  FAMILY(zero)                    \
   FAMILY(tensor_warp)             \
   FAMILY(wmma)                    \
   FAMILY(tensor_map)              \

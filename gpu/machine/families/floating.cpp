@@ -1,6 +1,7 @@
 // f32 and f64 arithmetic rounded to nearest, minima, signs and tests (PTX ISA 9.7.3).
 #include "gpu/machine/families/mask.hpp"
 #include "gpu/machine/families/real.hpp"
+#include "gpu/machine/lowering/lowering.hpp"
 
 namespace inflight::machine::INFLIGHT_ISA {
 namespace {
@@ -69,13 +70,59 @@ struct Extreme {
     return pick(value != value, value, from_bits<T>(to_bits(value) | (sign & sign_bit<T>)));
   }
 };
+// Of three values, or of their magnitudes.
+template <class F, bool Ftz, bool Nan, bool Abs>
+struct ExtremeOfThree {
+  float operator()(float a, float b, float c) const {
+    constexpr Extreme<F, Ftz, Nan, false> of_two{};
+    return of_two(of_two(one(a), one(b)), one(c));
+  }
+
+ private:
+  static float one(float x) { return Abs ? absolute(x) : x; }
+};
+// Binds two sources, or three: only f32 has a third.
+template <Handler OfTwo, Handler OfThree>
+bool lower_extreme(Lowering& lo, const Row& row) {
+  const auto o = lo.operands;
+  const Handler handler = o.size() == 4 ? OfThree : o.size() == 3 ? OfTwo : nullptr;
+  if (!handler) return lo.refuse("it takes another number of operands");
+  if (o.size() == 4 && !lo.on_target(100, "a minimum or maximum of three")) return false;
+  const Type type = row.types[0];
+  Ref refs[3] = {no_ref, no_ref, no_ref};
+  for (std::size_t i = 1; i < o.size(); ++i)
+    if ((refs[i - 1] = lo.source(o[i], type)) == no_ref) return false;
+  const Ref d = lo.destination(o[0], type);
+  if (d == no_ref) return false;
+  Op& op = lo.emit(handler);
+  op.d = d, op.a = refs[0], op.b = refs[1], op.c = refs[2];
+  return true;
+}
+template <Opcode O, class F, bool Ftz, bool Nan, class Mods>
+void extreme_rows_of(Rows& rows) {
+  constexpr Handler of_two = binary<float, float, float, Extreme<F, Ftz, Nan, false>>;
+  constexpr Handler of_three =
+      ternary<float, float, float, float, ExtremeOfThree<F, Ftz, Nan, false>>;
+  constexpr Handler of_magnitudes =
+      ternary<float, float, float, float, ExtremeOfThree<F, Ftz, Nan, true>>;
+  static constexpr Row table[] = {
+      {O, {f32}, Mods::set, {f32, f32, f32}, of_two, lower_extreme<of_two, of_three>},
+      {O,
+       {f32},
+       Mods::set | With<Mod::abs>::set,
+       {f32, f32, f32, f32},
+       of_magnitudes,
+       lower_extreme<nullptr, of_magnitudes>}};
+  add_rows(rows, table);
+}
 template <Opcode O, class F>
 void extreme_rows(Rows& rows) {
   using enum Mod;
-  binaries<O, With<>, Extreme<F, false, false, false>, f32, f64>(rows);
-  binaries<O, With<ftz>, Extreme<F, true, false, false>, f32>(rows);
-  binaries<O, With<NaN>, Extreme<F, false, true, false>, f32>(rows);
-  binaries<O, With<ftz, NaN>, Extreme<F, true, true, false>, f32>(rows);
+  binaries<O, With<>, Extreme<F, false, false, false>, f64>(rows);
+  extreme_rows_of<O, F, false, false, With<>>(rows);
+  extreme_rows_of<O, F, true, false, With<ftz>>(rows);
+  extreme_rows_of<O, F, false, true, With<NaN>>(rows);
+  extreme_rows_of<O, F, true, true, With<ftz, NaN>>(rows);
   binaries<O, With<xorsign, Mod::abs>, Extreme<F, false, false, true>, f32>(rows);
   binaries<O, With<ftz, xorsign, Mod::abs>, Extreme<F, true, false, true>, f32>(rows);
   binaries<O, With<NaN, xorsign, Mod::abs>, Extreme<F, false, true, true>, f32>(rows);

@@ -5,6 +5,7 @@
 // reduced in the order in which the devices were added; PTX does not define the order.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstring>
 #include <optional>
 #include <vector>
@@ -16,7 +17,7 @@
 #include "gpu/machine/run/access.hpp"
 #include "gpu/machine/run/each_lane.hpp"
 #include "gpu/machine/run/multicast_access.hpp"
-#include "gpu/numbers/small_floats.hpp"
+#include "gpu/numbers/narrow_floats.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -30,20 +31,27 @@ using ptx::Type;
 
 constexpr std::uint32_t most_bytes = 16;  // of a thread's access
 
-// The entry after the registers in Op::extra: an operation, a type, and whether sums of 16-bit
-// floats are accumulated in f32.
+enum class Narrow : std::uint8_t { none, e4m3, e5m2 };  // 8-bit floats
+
+// The entry after the registers in Op::extra: an operation, a type, and how sums are accumulated:
+// those of 16-bit floats in their own precision or in f32, those of 8-bit floats in f32 or in f16.
 struct Form {
   ReduceOp op = ReduceOp::add;
   TensorType type = TensorType::u32;
-  bool wide = false;  // .acc::f32
+  bool wide = false;             // .acc::f32
+  Narrow narrow = Narrow::none;  // instead of `type`
+  bool half = false;             // .acc::f16
   std::uint32_t packed() const {
     return static_cast<unsigned>(op) | static_cast<unsigned>(type) << 4 |
-           static_cast<unsigned>(wide) << 12;
+           static_cast<unsigned>(wide) << 12 | static_cast<unsigned>(narrow) << 13 |
+           static_cast<unsigned>(half) << 15;
   }
   explicit Form(std::uint32_t bits)
       : op(static_cast<ReduceOp>(bits & 15)),
         type(static_cast<TensorType>(bits >> 4 & 255)),
-        wide(bits >> 12 != 0) {}
+        wide(bits >> 12 & 1),
+        narrow(static_cast<Narrow>(bits >> 13 & 3)),
+        half(bits >> 15 & 1) {}
   Form() = default;
 };
 
@@ -106,11 +114,40 @@ void sum_wide(const MulticastLanes& from, int lane, std::uint32_t bytes, std::by
   }
 }
 
+// Of a number and a NaN, the number. -0 is less than +0.
+float extreme(float a, float b, bool least) {
+  if (a != a || b != b) return a != a ? b : a;
+  const bool a_less = a < b || (a == b && std::signbit(a));
+  return a_less == least ? a : b;
+}
+float combined(const Form& form, float a, float b) {
+  if (form.op != ReduceOp::add) return extreme(a, b, form.op == ReduceOp::min);
+  const float sum = a + b;
+  return form.half ? numbers::F16::value(numbers::F16::round(sum)) : sum;
+}
+// Each byte of `out` is the reduction of all devices', rounded to Format once.
+template <class Format>
+void reduce_narrow(const Form& form, const MulticastLanes& from, int lane, std::uint32_t bytes,
+                   std::byte* out) {
+  for (std::uint32_t i = 0; i < bytes; ++i) {
+    float all = 0;
+    for (std::size_t d = 0; d < from.devices.size(); ++d) {
+      const float value = Format::value(static_cast<std::uint8_t>(place(from.devices[d], lane)[i]));
+      all = d == 0 ? value : combined(form, all, value);
+    }
+    out[i] = static_cast<std::byte>(Format::round(all));
+  }
+}
+
 Value reduced(const Op* op, const Form& form, const MulticastLanes& from, int lane) {
   const std::uint32_t bytes = size_of_access(op);
   Value value;
   std::memcpy(value.bytes, place(from.devices.front(), lane), bytes);
-  if (form.wide && form.type == TensorType::f16) {
+  if (form.narrow == Narrow::e4m3) {
+    reduce_narrow<numbers::E4m3>(form, from, lane, bytes, value.bytes);
+  } else if (form.narrow == Narrow::e5m2) {
+    reduce_narrow<numbers::E5m2>(form, from, lane, bytes, value.bytes);
+  } else if (form.wide && form.type == TensorType::f16) {
     sum_wide<numbers::F16>(from, lane, bytes, value.bytes);
   } else if (form.wide) {
     sum_wide<numbers::Bf16>(from, lane, bytes, value.bytes);
@@ -196,7 +233,39 @@ constexpr ElementType element_types[] = {
     {Type::bf16, TensorType::bf16}, {Type::bf16x2, TensorType::bf16},
     {Type::f32, TensorType::f32},   {Type::f64, TensorType::f64}};
 
+Narrow narrow_of(Type type) {
+  switch (type) {
+    case Type::e4m3:
+    case Type::e4m3x2:
+    case Type::e4m3x4:
+      return Narrow::e4m3;
+    case Type::e5m2:
+    case Type::e5m2x2:
+    case Type::e5m2x4:
+      return Narrow::e5m2;
+    default:
+      return Narrow::none;
+  }
+}
+
+// 8-bit floats can be loaded and stored, but there is no multimem.red of them.
+std::optional<Form> narrow_form(const ptx::Instruction& in) {
+  Form form;
+  form.narrow = narrow_of(in.types[0]);
+  form.half = in.mods.has(Mod::acc_f16);
+  form.op = in.mods.has(Mod::add)   ? ReduceOp::add
+            : in.mods.has(Mod::min) ? ReduceOp::min
+                                    : ReduceOp::max;
+  const ptx::ModSet others{Mod::and_, Mod::or_, Mod::xor_, Mod::acc_f32};
+  const bool named = in.mods.has(Mod::add) || in.mods.has(Mod::min) || in.mods.has(Mod::max);
+  if (in.opcode == Opcode::multimem_red || !named || in.mods.without(others) != in.mods)
+    return std::nullopt;
+  if (form.half && form.op != ReduceOp::add) return std::nullopt;
+  return form;
+}
+
 std::optional<Form> form_named(const ptx::Instruction& in) {
+  if (narrow_of(in.types[0]) != Narrow::none) return narrow_form(in);
   Form form;
   bool operation = false, type = false;
   for (const Operation& each : operations)
@@ -205,6 +274,7 @@ std::optional<Form> form_named(const ptx::Instruction& in) {
     if (each.type == in.types[0]) form.type = each.element, type = true;
   const bool small = form.type == TensorType::f16 || form.type == TensorType::bf16;
   form.wide = in.mods.has(Mod::acc_f32);
+  if (in.mods.has(Mod::acc_f16)) return std::nullopt;
   if (!operation || !type || !async::reduction(form.op, form.type)) return std::nullopt;
   if (form.wide && !(small && form.op == ReduceOp::add)) return std::nullopt;
   return form;
@@ -233,8 +303,10 @@ bool bind(Lowering& lo, const Operand& operand, bool loads, const Form& form, Op
 }
 
 // 16-bit floats must be in vectors or pairs, and only floats may be in vectors.
+// Of 8-bit floats, a thread accesses at least four.
 bool vector_fits(const ptx::Instruction& in) {
   const Type type = in.types[0];
+  if (narrow_of(type) != Narrow::none) return ptx::size_of(type) * in.vector >= 4;
   const bool half = type == Type::f16 || type == Type::bf16;
   const bool pair = type == Type::f16x2 || type == Type::bf16x2;
   return half ? in.vector > 1 : in.vector == 1 || pair || type == Type::f32;
@@ -244,10 +316,12 @@ bool lower(Lowering& lo, const Row&) {
   static const ptx::ModSet understood{Mod::weak, Mod::relaxed, Mod::acquire, Mod::release,
                                       Mod::cta,  Mod::cluster, Mod::gpu,     Mod::sys,
                                       Mod::add,  Mod::min,     Mod::max,     Mod::and_,
-                                      Mod::or_,  Mod::xor_,    Mod::acc_f32};
+                                      Mod::or_,  Mod::xor_,    Mod::acc_f32, Mod::acc_f16};
   if (!only(lo, understood)) return false;
   if (!lo.on_target(90, "multimem")) return false;
   if (lo.operands.size() != 2) return lo.refuse("it takes an address and a value");
+  const bool narrow = narrow_of(lo.in.types[0]) != Narrow::none;
+  if (narrow && !lo.on_target(100, "multimem of 8-bit floats")) return false;
   if (!vector_fits(lo.in)) return lo.refuse("this type has no such vector");
   const bool loads = lo.in.opcode == Opcode::multimem_ld_reduce;
   Form form;

@@ -151,6 +151,28 @@ struct Extreme {
   T operator()(T a, T b) const { return (a < b) == Least ? a : b; }
 };
 
+// The least or greatest number: -0 is less than +0. A NaN is skipped, or with .NaN decides. f32 is
+// mapped to integers of the same order.
+template <bool Least, bool Abs, bool Nan>
+void reduce_f32(Warp& w, const Op* op, U32 members) {
+  constexpr S32 skipped = Least ? 0x7fffffff : -0x7fffffff - 1;
+  constexpr U32 nan = 0x7fffffff;
+  const U32* a = w.at<U32>(op->a);
+  S32 total = skipped;
+  bool any = false, number = false;
+  for (int l = 0; l < lanes; ++l) {
+    const U32 magnitude = a[l] & 0x7fffffff, bits = Abs ? magnitude : a[l];
+    const bool member = members >> l & 1, is_nan = magnitude > 0x7f800000;
+    const S32 order = static_cast<S32>(bits >> 31 ? bits ^ 0x7fffffff : bits);
+    any |= member & is_nan, number |= member & !is_nan;
+    const S32 taken = member & !is_nan ? order : skipped;
+    total = (total < taken) == Least ? total : taken;
+  }
+  const U32 bits = static_cast<U32>(total < 0 ? total ^ 0x7fffffff : total);
+  const U32 result = !number || (Nan && any) ? nan : bits;
+  write<U32>(w, op->d, [=](int) { return result; });
+}
+
 template <class T, class F>
 void reduce(Warp& w, const Op* op, U32 members) {
   const T* a = w.at<T>(op->a);
@@ -191,6 +213,20 @@ constexpr std::array<Row, 3> reductions() {
 constexpr auto unsigned_reductions = reductions<U32, Type::u32>();
 constexpr auto signed_reductions = reductions<S32, Type::s32>();
 
+template <bool Least>
+constexpr std::array<Row, 4> f32_reductions() {
+  constexpr Mod which = Least ? Mod::min : Mod::max;
+  constexpr std::array<Type, 4> operands{Type::f32, Type::f32};
+  return {
+      row<reduce_f32<Least, false, false>>(Opcode::redux, Type::f32, {which}, operands),
+      row<reduce_f32<Least, true, false>>(Opcode::redux, Type::f32, {which, Mod::abs}, operands),
+      row<reduce_f32<Least, false, true>>(Opcode::redux, Type::f32, {which, Mod::NaN}, operands),
+      row<reduce_f32<Least, true, true>>(Opcode::redux, Type::f32, {which, Mod::abs, Mod::NaN},
+                                         operands)};
+}
+constexpr auto least_f32 = f32_reductions<true>();
+constexpr auto greatest_f32 = f32_reductions<false>();
+
 constexpr Row rows_of_collectives[] = {
     row<shuffle<Shuffle::up>>(Opcode::shfl, Type::b32, {Mod::up}, shuffled),
     row<shuffle<Shuffle::down>>(Opcode::shfl, Type::b32, {Mod::down}, shuffled),
@@ -218,6 +254,10 @@ void shuffle_rows(Rows& rows) {
   for (int i = 0; i < 3; ++i) {
     add(rows, unsigned_reductions.data()[i]);
     add(rows, signed_reductions.data()[i]);
+  }
+  for (int i = 0; i < 4; ++i) {
+    add(rows, least_f32.data()[i]);
+    add(rows, greatest_f32.data()[i]);
   }
 }
 

@@ -217,7 +217,8 @@ Fragment fragment_of(const TensorUse& use, Of part) {
   const tensor::Product& p = use.product;
   if (part == Of::product || part == Of::accumulator) return accumulator_of(use, p.d);
   const bool a = part == Of::a;
-  Fragment f{a ? p.a : p.b, a ? p.m : p.n};
+  // Packed 4-bit floats are held as 4-bit integers are.
+  Fragment f{use.packed ? Element::u4 : a ? p.a : p.b, a ? p.m : p.n};
   f.width = words_of(f.element, a ? p.values() : p.k) / lanes_a_line;
   f.tall = a ? std::min(2, p.m / side) : 1;
   constexpr int registers_of_halves = 8;

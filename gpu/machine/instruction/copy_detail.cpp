@@ -78,6 +78,8 @@ Detail bulk_copy_use(const ptx::Function&, const ptx::Instruction& in) {
   out.own_only = in.space(0) == Space::shared_cta;
   out.multicast = in.mods.has(Mod::multicast_cluster);
   out.masked = in.mods.has(Mod::cp_mask);
+  out.skips = in.mods.has(Mod::ignore_oob);
+  out.strong = in.mods.has(Mod::relaxed);
   const bool store = in.space(0) == Space::global && !out.prefetch;
   out.completion =
       in.mods.has(Mod::bulk_group) || store ? Completion::bulk_group : Completion::transaction;

@@ -27,7 +27,7 @@ using ptx::Type;
 using Kind = Operand::Kind;
 using Role = MemoryOperand::Role;
 
-constexpr std::uint32_t map_bytes = 128, mbarrier_bytes = 8, row_bytes = 16, rows = 8;
+constexpr std::uint32_t map_bytes = 128, mbarrier_bytes = 8;
 
 Destination written(const ptx::Instruction& in, const Detail& detail) {
   if (const auto* barrier = std::get_if<BarrierUse>(&detail))
@@ -255,9 +255,10 @@ class Describer {
     const bool system = m->order == Order::volatile_ || m->order == Order::mmio;
     m->scope = scope_of(in.mods, atomic ? Scope::gpu : system ? Scope::sys : Scope::thread);
     if (in.mods.has(Mod::nc)) m->proxy = Proxy::texture;
-    if (facts(in.opcode).family == Family::matrix) {  // eight lanes a matrix give a row each
-      const unsigned lanes = rows * matrices(in.mods);
-      m->bytes = row_bytes;
+    if (facts(in.opcode).family == Family::matrix) {  // a lane gives each row
+      const auto& use = std::get<MatrixUse>(detail);
+      const unsigned lanes = use.rows * use.count;
+      m->bytes = use.row_bytes;
       m->lanes = lanes == 32 ? ~0u : (1u << lanes) - 1;
     }
     if (facts(in.opcode).family == Family::tensor_core) {

@@ -155,7 +155,16 @@ Detail wait_all(const ptx::Function&, const ptx::Instruction&) {
 }
 
 Detail matrix(const ptx::Function&, const ptx::Instruction& in) {
-  return MatrixUse{static_cast<std::uint8_t>(matrices(in.mods)), in.mods.has(Mod::trans)};
+  using Format = MatrixUse::Format;
+  MatrixUse out;
+  out.count = static_cast<std::uint8_t>(matrices(in.mods));
+  out.transposed = in.mods.has(Mod::trans);
+  const bool bytes = in.type_count != 0 && in.type() == ptx::Type::b8;
+  if (in.mods.has(Mod::b4x16_p64)) out.format = Format::b4, out.row_bytes = 8;
+  if (in.mods.has(Mod::b6x16_p32)) out.format = Format::b6, out.row_bytes = 12;
+  if (bytes) out.format = Format::b8;
+  if (in.mods.has(Mod::m16n16)) out.rows = 16, out.registers = 2;
+  return out;
 }
 
 // --- wgmma ---

@@ -14,6 +14,7 @@
 #include "gpu/machine/instruction/facts.hpp"
 #include "gpu/ptx/module.hpp"
 #include "gpu/tensor/product.hpp"
+#include "gpu/tensor/warp_scales.hpp"
 #include "gpu/texture/query.hpp"
 #include "gpu/texture/read.hpp"
 #include "gpu/texture/surface.hpp"
@@ -136,6 +137,8 @@ struct CopyUse {
   bool prefetch = false;  // only brings bytes into the cache
   bool own_only = false;  // the destination is in the block's own shared memory
   bool multicast = false, masked = false;
+  bool skips = false;   // .ignore_oob: leaves out bytes at both ends
+  bool strong = false;  // .relaxed: its accesses are strong, in elements of 16 bytes
   bool reduces = false;
   bool im2col = false;     // of a tensor
   std::uint8_t rank = 0;   // dimensions of a tensor
@@ -155,8 +158,15 @@ struct GroupUse {
 
 // ldmatrix, stmatrix, movmatrix
 struct MatrixUse {
-  std::uint8_t count = 1;
+  // Elements in memory. Those of 4 and 6 bits are 16 to a row, with padding after them, and become
+  // bytes in registers.
+  enum class Format : std::uint8_t { b16, b8, b6, b4 };
+  std::uint8_t count = 1;  // of matrices
   bool transposed = false;
+  Format format = Format::b16;
+  std::uint8_t rows = 8;        // of a matrix in memory, at multiples of 16 bytes
+  std::uint8_t row_bytes = 16;  // without padding
+  std::uint8_t registers = 1;   // a lane's, of each matrix
 };
 
 // mma, mma.sp, wmma.load, wmma.mma, wmma.store
@@ -167,8 +177,11 @@ struct TensorUse {
   bool by_columns = false;  // wmma.load or store: column-major in memory
   bool quads = false;       // m8n8k4 of f16: four products, each of 8 lanes
   bool a_by_columns = false, b_by_rows = false;  // of quads
+  bool scaled = false;                           // .block_scale, with `scales`
+  bool packed = false;                           // 4-bit floats, two in a byte
   int since = 0;                                 // sm_`since` is the first with this form
   tensor::Product product;
+  tensor::WarpScales scales;
 };
 
 // wgmma.mma_async

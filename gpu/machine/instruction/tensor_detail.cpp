@@ -4,6 +4,8 @@
 
 #include <optional>
 
+#include "gpu/machine/instruction/modifiers.hpp"
+
 namespace inflight::machine {
 namespace {
 
@@ -14,7 +16,8 @@ using tensor::Element;
 using Of = TensorUse::Of;
 
 // Classes of element types. A and B of one form may mix types of one class.
-enum class Kind : std::uint8_t { f16, bf16, tf32, f64, fp8, int8, int4, bit };
+// `narrow` are the floats of 4 and 6 bits, which only .kind::... forms take.
+enum class Kind : std::uint8_t { f16, bf16, tf32, f64, fp8, narrow, int8, int4, bit };
 
 struct Named {
   Type type;
@@ -22,12 +25,13 @@ struct Named {
   Kind kind;
 };
 constexpr Named inputs[] = {
-    {Type::f16, Element::f16, Kind::f16},    {Type::bf16, Element::bf16, Kind::bf16},
-    {Type::tf32, Element::tf32, Kind::tf32}, {Type::f64, Element::f64, Kind::f64},
-    {Type::e4m3, Element::e4m3, Kind::fp8},  {Type::e5m2, Element::e5m2, Kind::fp8},
-    {Type::s8, Element::s8, Kind::int8},     {Type::u8, Element::u8, Kind::int8},
-    {Type::s4, Element::s4, Kind::int4},     {Type::u4, Element::u4, Kind::int4},
-    {Type::b1, Element::b1, Kind::bit}};
+    {Type::f16, Element::f16, Kind::f16},      {Type::bf16, Element::bf16, Kind::bf16},
+    {Type::tf32, Element::tf32, Kind::tf32},   {Type::f64, Element::f64, Kind::f64},
+    {Type::e4m3, Element::e4m3, Kind::fp8},    {Type::e5m2, Element::e5m2, Kind::fp8},
+    {Type::e2m3, Element::e2m3, Kind::narrow}, {Type::e3m2, Element::e3m2, Kind::narrow},
+    {Type::e2m1, Element::e2m1, Kind::narrow}, {Type::s8, Element::s8, Kind::int8},
+    {Type::u8, Element::u8, Kind::int8},       {Type::s4, Element::s4, Kind::int4},
+    {Type::u4, Element::u4, Kind::int4},       {Type::b1, Element::b1, Kind::bit}};
 constexpr Named accumulators[] = {{Type::f16, Element::f16, {}},
                                   {Type::f32, Element::f32, {}},
                                   {Type::f64, Element::f64, {}},
@@ -80,7 +84,8 @@ const Form* find_form(std::span<const Form> forms, const ptx::Instruction& in, K
 }
 
 bool accumulates(Kind kind, Element e) {
-  if (kind == Kind::f16 || kind == Kind::fp8) return e == Element::f16 || e == Element::f32;
+  if (kind == Kind::f16 || kind == Kind::fp8 || kind == Kind::narrow)
+    return e == Element::f16 || e == Element::f32;
   if (kind == Kind::f64) return e == Element::f64;
   return kind >= Kind::int8 ? e == Element::s32 : e == Element::f32;
 }
@@ -110,11 +115,64 @@ tensor::Rounding rounding_of(const ptx::ModSet& mods) {
   return mods.has(Mod::rp) ? Rounding::up : Rounding::nearest;
 }
 
+// The forms with .kind:: of mma and mma.sp, of which sm_120 is the first.
+struct KindForm {
+  Mod mod;
+  bool scaled, packed;
+  int k;       // of dense matrices
+  int blocks;  // of scales, unless the modifiers say
+};
+constexpr KindForm kind_forms[] = {{Mod::kind_f8f6f4, false, false, 32, 1},
+                                   {Mod::kind_mxf8f6f4, true, false, 32, 1},
+                                   {Mod::kind_mxf4, true, true, 64, 2},
+                                   {Mod::kind_mxf4nvf4, true, true, 64, 0}};
+constexpr Means<int> scale_blocks[] = {
+    {Mod::scale_vec_1X, 1}, {Mod::scale_vec_2X, 2}, {Mod::scale_vec_4X, 4}};
+
+// Does this kind have such scales? Those of 16 elements may be ue4m3, and must be for four blocks.
+bool scales_fit(const KindForm& kind, const TensorUse& use) {
+  const int blocks = use.scales.blocks;
+  if (kind.mod != Mod::kind_mxf4nvf4) return blocks == kind.blocks && !use.scales.is_ue4m3;
+  return (blocks == 2 && !use.scales.is_ue4m3) || (blocks == 4 && use.scales.is_ue4m3);
+}
+
+bool is_narrow(const Named& type, bool packed) {
+  return packed ? type.element == Element::e2m1
+                : type.kind == Kind::narrow || type.kind == Kind::fp8;
+}
+
+Detail kind_use(const ptx::Instruction& in, const KindForm& kind) {
+  const Named *const d = find(accumulators, in.types[0]), *const a = find(inputs, in.types[1]),
+                     *const b = find(inputs, in.types[2]),
+                     *const c = find(accumulators, in.types[3]);
+  TensorUse use;
+  use.product.sparse = in.opcode == Opcode::mma_sp;
+  if (!a || !b || !c || d != c || !accumulates(Kind::narrow, d->element) ||
+      (kind.scaled && use.product.sparse))
+    return {};
+  if (!is_narrow(*a, kind.packed) || !is_narrow(*b, kind.packed)) return {};
+  const Form form{16, 8, use.product.sparse ? 2 * kind.k : kind.k, Kind::narrow, 120};
+  if (!has_shape(form, in) || (kind.scaled && d->element != Element::f32)) return {};
+  use.product.a = a->element, use.product.b = b->element;
+  use.product.c = c->element, use.product.d = d->element;
+  set_shape(use, form);
+  use.scaled = kind.scaled, use.packed = kind.packed;
+  if (kind.scaled) {
+    use.scales.blocks = meaning(in.mods, scale_blocks).value_or(kind.blocks);
+    use.scales.is_ue4m3 = in.mods.has(Mod::ue4m3);
+    if (!in.mods.has(Mod::block_scale) || !scales_fit(kind, use)) return {};
+    if (in.mods.has(Mod::ue8m0) == in.mods.has(Mod::ue4m3)) return {};
+  }
+  return use;
+}
+
 Detail product_use(const ptx::Instruction& in) {
+  for (const KindForm& kind : kind_forms)
+    if (in.mods.has(kind.mod)) return in.opcode == Opcode::wmma_mma ? Detail{} : kind_use(in, kind);
   const auto types = types_of(in);
   const Named *const d = find(accumulators, types[0]), *const a = find(inputs, types[1]),
                      *const b = find(inputs, types[2]), *const c = find(accumulators, types[3]);
-  if (!a || !b || !c || !d || a->kind != b->kind) return {};
+  if (!a || !b || !c || !d || a->kind != b->kind || a->kind == Kind::narrow) return {};
   TensorUse use;
   use.wmma = in.opcode == Opcode::wmma_mma;
   use.product = {.a = a->element, .b = b->element, .c = c->element, .d = d->element};
@@ -124,8 +182,8 @@ Detail product_use(const ptx::Instruction& in) {
                            : use.product.sparse ? find_form(sparse_forms, in, a->kind)
                                                 : find_form(mma_forms, in, a->kind);
   if (!form || !accumulates(a->kind, c->element) || !accumulates(a->kind, d->element)) return {};
-  if (use.product.sparse && a->kind == Kind::fp8 && d->element != Element::f32) return {};
   set_shape(use, *form);
+  if (use.product.sparse && a->kind == Kind::fp8 && d->element != Element::f32) use.since = 120;
   use.quads = !use.wmma && a->kind == Kind::f16 && form->k == 4;
   if (use.quads) use.product.unit = tensor::Unit::quads;
   if (use.wmma && a->kind == Kind::tf32) use.product.most_at_once = 4;  // two products of k4

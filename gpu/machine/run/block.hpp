@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -45,6 +46,8 @@ class Warpgroup;
 // A launch being executed.
 struct Grid {
   const Launch* launch = nullptr;
+  // Takes the next cluster, which will not be started. Returns its index; nothing if none is left.
+  std::function<std::optional<std::uint64_t>()> cancel;
   const Limits* limits = nullptr;
   const Options* options = nullptr;
   const std::function<void(std::string_view)>* print = nullptr;

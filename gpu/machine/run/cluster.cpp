@@ -50,14 +50,19 @@ void Cluster::move_to(Grid& g) {
   for (auto& block : blocks) block->grid = grid, block->new_in_grid = true;
 }
 
-void Cluster::start(std::uint64_t linear) {
-  const Dim3 &shape = grid->launch->cluster, &all = grid->launch->grid;
+Dim3 first_block(const Launch& launch, std::uint64_t linear) {
+  const Dim3 &shape = launch.cluster, &all = launch.grid;
   const std::uint64_t across = all.x / shape.x, deep = all.y / shape.y;
   const auto at = [](std::uint64_t cluster, std::uint32_t size) {
     return static_cast<std::uint32_t>(cluster) * size;
   };
-  const Dim3 first{at(linear % across, shape.x), at(linear / across % deep, shape.y),
-                   at(linear / across / deep, shape.z)};
+  return {at(linear % across, shape.x), at(linear / across % deep, shape.y),
+          at(linear / across / deep, shape.z)};
+}
+
+void Cluster::start(std::uint64_t linear) {
+  const Dim3& shape = grid->launch->cluster;
+  const Dim3 first = first_block(*grid->launch, linear);
   arrived_ = alive_ = 0;
   phase_ = 0;
   idle_rounds_ = 0;

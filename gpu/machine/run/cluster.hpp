@@ -65,6 +65,9 @@ struct Cluster {
   std::uint64_t idle_waits_ = 0;    // the waits that gave up in them
 };
 
+// The index in its grid of the first block of cluster `linear` (counted as blocks are).
+Dim3 first_block(const Launch& launch, std::uint64_t linear);
+
 // Where a shared address lies in a block's cluster.
 struct SharedPlace {
   Block* block = nullptr;    // null: no block of the cluster has that rank

@@ -83,11 +83,12 @@ void InFlight::issued(const BulkCopy& copy) {
   event.who = who(async::issuer(copy.thread), copy.tag);
   event.id = copy.id | bulk_ids;
   event.proxy = check::Proxy::async;
-  event.of_values = copy.kind == BulkCopy::Kind::value;
+  event.strong = copy.strong;
+  event.of_values = copy.kind == BulkCopy::Kind::value && !copy.answers;
   event.reduces = copy.reduce != nullptr;
   if (event.reduces) event.reduction = copy.operation, event.element = copy.element;
   event.source_rank = static_cast<std::uint16_t>(copy.thread >> 10);
-  event.destination_rank = static_cast<std::uint16_t>(copy.rank);
+  event.destination_rank = static_cast<std::uint16_t>(copy.to_rank);
   const Block& own = block(event.source_rank);
   const bool from_shared = copy.kind == BulkCopy::Kind::tensor_store ||
                            (copy.from >= own.shared && copy.from < own.shared + own.shared_end);
@@ -95,20 +96,20 @@ void InFlight::issued(const BulkCopy& copy) {
   event.to = to_shared ? check::Space::shared : check::Space::global;
   if (to_shared) {
     event.mbarrier = copy.mbarrier_offset;
-    event.mbarrier_rank = event.destination_rank;
+    event.mbarrier_rank = static_cast<std::uint16_t>(copy.rank);
     event.named_rank = static_cast<std::uint16_t>(copy.named_rank);
     event.tx_bytes = copy.tx_bytes;
   }
   if (is_tensor(copy)) {
     event.tensor_map = copy.map_address;
     event.box = copy.place.shared;
-    event.swizzle_period = async::swizzle_period(copy.map.swizzle);
+    if (!copy.one_of_four) event.swizzle_period = async::swizzle_period(copy.map.swizzle);
     event.coordinates = {copy.place.at.data(), copy.map.rank};
     if (copy.map.mode == async::TensorMode::im2col)
       event.offsets = {copy.place.offset.data(), copy.map.spatial()};
   }
   const Ends ends{copy, from_shared ? own.shared : nullptr,
-                  to_shared ? block(copy.rank).shared : nullptr};
+                  to_shared ? block(copy.to_rank).shared : nullptr};
   event.context = &ends;
   event.walk = &walk_bulk;
   observation().listener().copy_issued(event);

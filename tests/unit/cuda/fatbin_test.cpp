@@ -71,7 +71,7 @@ TEST_P(Choices, TakeTheHighestUsable) {
 INSTANTIATE_TEST_SUITE_P(Fatbin, Choices,
                          testing::Values(Choice{80, "sm_80"}, Choice{86, "sm_80"},
                                          Choice{90, "sm_90a"}, Choice{100, "sm_100f"},
-                                         Choice{103, "sm_90"}, Choice{120, "sm_90"}));
+                                         Choice{103, "sm_100f"}, Choice{120, "sm_90"}));
 
 TEST(Fatbin, ArchitecturesWithSuffixAreToldApart) {
   std::string bytes = corpus("pair.fatbin");
@@ -111,6 +111,21 @@ TEST(Fatbin, PtxForALaterChipRunsBesideMachineCodeForThisOne) {
   const Image tied{.kind = Image::Kind::ptx, .architecture = {100, true, false}};
   EXPECT_THAT(chosen({code({90, false, false}), tied}), HasSubstr("is for sm_100a"));
   EXPECT_THAT(chosen({code({80, false, false}), later}), HasSubstr("is for sm_120"));
+}
+
+// Code for a family runs on later chips of its generation, code for a chip nowhere else.
+TEST(Fatbin, FamiliesHoldLaterChips) {
+  const auto runs = [](Architecture image, int device) {
+    const std::vector<Image> images{{.kind = Image::Kind::ptx, .architecture = image}};
+    return choose(images, {device, true, false}).has_value();
+  };
+  const auto family = [](int number) { return Architecture{number, false, true}; };
+  const auto chip = [](int number) { return Architecture{number, true, false}; };
+  EXPECT_TRUE(runs(family(100), 100) && runs(family(100), 103) && runs(family(120), 121));
+  EXPECT_FALSE(runs(family(100), 110) || runs(family(100), 120) || runs(family(103), 100));
+  EXPECT_FALSE(runs(family(100), 101) || runs(family(121), 120));
+  EXPECT_TRUE(runs(chip(103), 103) && runs(chip(120), 120));
+  EXPECT_FALSE(runs(chip(100), 103) || runs(chip(120), 121));
 }
 
 TEST(Fatbin, EveryCutIsRefusedOrEmpty) {

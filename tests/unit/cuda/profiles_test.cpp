@@ -25,7 +25,7 @@ T property(const Profile& profile, std::size_t offset, int ordinal = 0) {
 }
 
 TEST(Profiles, AreFoundByName) {
-  for (const char* name : {"a100", "h100", "h200", "b200", "t4", "a10", "l4"})
+  for (const char* name : {"a100", "h100", "h200", "b200", "t4", "a10", "l4", "b300", "rtx5090"})
     ASSERT_TRUE(find_profile(name)) << name;
   EXPECT_EQ(find_profile("H200"), nullptr);
   EXPECT_EQ(find_profile(""), nullptr);

@@ -166,7 +166,7 @@ TEST(Matrix, ABlockSmallerThanAWarpLoadsOneMatrix) {
   for (unsigned l = 0; l < 16; ++l) EXPECT_EQ(out[l * 4], fragment(0, l, false));
 }
 
-// Forms that came with sm_100, and invalid ones, are refused by name.
+// Forms that need a target of sm_100, and invalid ones, are refused by name.
 TEST(Matrix, OtherFormsAreRefused) {
   for (const std::string instruction :
        {"ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r10, %r11}, [%r4]",

@@ -174,7 +174,7 @@ TEST(MbarriersAtClusterScope, ATimeLimitEndsTheWait) {
   EXPECT_EQ(out[0], 2u);
 }
 
-// Unsupported tensor core arithmetic, and sm_100 forms, are refused by name before the kernel runs.
+// Forms of later targets, and what is not supported, are refused by name before the kernel runs.
 TEST(Refusals, NameTheInstruction) {
   for (const std::string text :
        {"mma.sync.aligned.kind::f8f6f4.m16n8k32.row.col.f32.e2m1.e2m1.f32 {%r2,%r3,%r4,%r5}, "

@@ -152,7 +152,7 @@ TEST(TensorCore, FormsThatNoArchitectureHasAreRefusedByName) {
   mma.sync.aligned.m16n8k4.row.col.f32.f16.f16.f32 {%r10, %r11, %r12, %r13}, {%r1, %r1}, {%r1},
       {%r1, %r1, %r1, %r1};)");
   EXPECT_EQ(o.kind, FaultKind::refused);
-  EXPECT_NE(o.report.find("m16n8k4.row.col.f32.f16.f16.f32 is not a form of sm_70 to sm_90"),
+  EXPECT_NE(o.report.find("m16n8k4.row.col.f32.f16.f16.f32 is no form of PTX that is supported"),
             o.report.npos)
       << o.report;
 }
@@ -180,7 +180,7 @@ TEST(TensorCore, EightBitMatrixMovesAreOfLaterChips) {
                                  "ldmatrix.sync.aligned.m8n16.x1.shared.b8x16.b6x16_p32 {%r10}"}) {
     const Outcome o = outcome_of("  mov.u32 %r4, 1024;\n  " + form + ", [%r4];");
     EXPECT_EQ(o.kind, FaultKind::refused) << form;
-    EXPECT_NE(o.report.find("is not supported with .m"), o.report.npos) << o.report;
+    EXPECT_NE(o.report.find("needs .target sm_100"), o.report.npos) << o.report;
   }
 }
 

@@ -194,9 +194,9 @@ void Races::range(Block& block, const CopyIssued& event, unsigned lane, const sh
   if (span.owner && write && !span.owner->live_words.empty())
     if (const Mbarrier* const lives = span.owner->living_in(span.address, span.bytes))
       reporter_.overwritten(event.who, *lives, span.address, span.bytes);
-  // A reduction is a relaxed atomic operation, so two may overlap. Values from registers are stored
-  // through the generic proxy.
-  const bool strong = write && event.reduces;
+  // A reduction is a relaxed atomic operation, so two may overlap, and so are the accesses of a
+  // strong copy. Values from registers are stored through the generic proxy.
+  const bool strong = event.strong || (write && event.reduces);
   shadow_of(span.owner)
       .copy(block.order, event.who.warp, lane, by,
             {span.address, span.bytes, session_.places.of(event.who), write,

@@ -13,7 +13,7 @@
 namespace inflight::cuda {
 namespace {
 
-constexpr std::size_t profile_count = 7;
+constexpr std::size_t profile_count = 9;
 
 struct Row {
   int number;
@@ -41,6 +41,8 @@ constexpr Profile table[profile_count] = {
     {"t4", "Tesla T4", {75, false, false}, 15'835'660'288, 4},
     {"a10", "NVIDIA A10", {86, false, false}, 23'836'033'024, 5},
     {"l4", "NVIDIA L4", {89, false, false}, 23'799'726'080, 6},
+    {"b300", "NVIDIA B300 SXM6 AC", {103, true, false}, 288'400'343'040, 7},
+    {"rtx5090", "NVIDIA GeForce RTX 5090", {120, true, false}, 33'680'392'192, 8},
 };
 
 const Row* row_of(int number) {
@@ -212,10 +214,10 @@ std::optional<int> Profile::attribute(int number, int ordinal) const {
   const Row* row = row_of(number);
   if (!row) return std::nullopt;
   const int value = row->values[column];
-  // All devices of the machine reach each other, as through an NVSwitch.
-  constexpr int with_multimem = 90;
+  // All devices of the machine reach each other, as through an NVSwitch, which cards have not.
+  constexpr int with_multimem = 90, first_card = 120;
   if (number == int(Attribute::multicast) && architecture.number >= with_multimem)
-    return settings().devices > 1;
+    return architecture.number < first_card && settings().devices > 1;
   return number == int(Attribute::pci_bus) ? value + ordinal : value;
 }
 
@@ -231,7 +233,10 @@ machine::Limits Profile::limits() const {
   limits.shared_per_block_optin = value(Attribute::shared_per_block_optin);
   limits.shared_per_multiprocessor = value(Attribute::shared_per_multiprocessor);
   limits.registers_per_multiprocessor = value(Attribute::registers_per_multiprocessor);
-  limits.max_cluster = architecture.number >= first_with_clusters ? 16 : 1;
+  constexpr int first_card_with_clusters = 120;  // they have no larger ones than the portable 8
+  limits.max_cluster = architecture.number >= first_card_with_clusters ? 8
+                       : architecture.number >= first_with_clusters    ? 16
+                                                                       : 1;
   limits.clock_khz = value(Attribute::clock_khz);
   if (name == "h200") limits.gpcs.assign(std::begin(h200_gpcs), std::end(h200_gpcs));
   return limits;

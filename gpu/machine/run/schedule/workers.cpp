@@ -139,6 +139,7 @@ Clusters::Clusters(Grid& grid, std::uint64_t total, std::uint64_t resident_limit
       bounded_(resident_limit < total),
       queues_(workers),
       remaining_(total + 1) {
+  grid.cancel = [this] { return cancel(); };
   if (workers == 1 || !without_waiting(grid)) return;
   first_length_ = WorkQueue::good_length(1, most_cycles(grid));
   parts_ = first_length_ > 1 && total / workers < FreshRun::most;
@@ -192,6 +193,19 @@ Clusters::Ticket Clusters::take(WorkQueue& queue) {
     if (auto other = steal_suspended(queue)) return {std::move(other)};
   }
   return {};
+}
+
+std::optional<std::uint64_t> Clusters::cancel() {
+  std::uint64_t next = next_.load(std::memory_order_relaxed);
+  do {
+    if (next >= total_) return {};
+  } while (!next_.compare_exchange_weak(next, next + 1, std::memory_order_relaxed));
+  cancelled_.fetch_add(1);
+  if (grid_.yet_to_begin != 0) grid_.begun(size());
+  if (grid_.dependents)
+    for (std::uint64_t block = 0; block < size(); ++block) grid_.launch_dependents(false);
+  ended(1);
+  return start_order(grid_.options->turns, next, total_, limit_);
 }
 
 // Dispatches the next clusters in order. A worker gets no more than its share of the remaining
@@ -310,7 +324,7 @@ void Clusters::polled(WorkQueue& queue, Worker& worker, PollingPatience& patienc
 std::uint64_t Clusters::live() const {
   std::uint64_t ended = 0;
   for (const WorkQueue& queue : queues_) ended += queue.done(queues_.use());
-  return std::min(next_.load(), total_) - ended;
+  return std::min(next_.load(), total_) - ended - cancelled_.load();
 }
 
 std::uint64_t Clusters::not_begun() const {
@@ -319,7 +333,7 @@ std::uint64_t Clusters::not_begun() const {
 }
 
 std::uint64_t Clusters::blocks_done() const {
-  std::uint64_t done = 0;
+  std::uint64_t done = cancelled_.load();
   for (const WorkQueue& queue : queues_) done += queue.done(queues_.use());
   return done * size();
 }

@@ -37,6 +37,8 @@ class Clusters {
   // An empty ticket: other workers have all that is left.
   Ticket take(WorkQueue& queue);
   void suspend(WorkQueue& queue, std::unique_ptr<Cluster> cluster);
+  // The index of the next cluster, which will not be started; nothing if none is left.
+  std::optional<std::uint64_t> cancel();
   std::uint64_t blocks_done() const;
   std::uint64_t blocks() const { return total_ * size(); }
   unsigned workers() const { return queues_.size(); }
@@ -91,6 +93,7 @@ class Clusters {
   alignas(128) std::atomic<std::uint64_t> remaining_;
   Crew* crew_ = nullptr;  // of a launch with helpers
   std::atomic<unsigned> joined_{0};
+  std::atomic<std::uint64_t> cancelled_{0};
   std::atomic<bool> runs_{false};      // several fresh clusters were handed out at once
   std::atomic<bool> suspends_{false};  // some cluster was suspended
   std::atomic<const Cluster*> livelocked_{nullptr};
