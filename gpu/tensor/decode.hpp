@@ -20,6 +20,9 @@ struct Decoded {
   d.value = as<Floats>(pick(special, value, as<Ints>(d.value)));
 }
 
+template <Element E>
+constexpr Format format_of = formats[static_cast<int>(E)];
+
 // An element's bits without the sign, in its format, and the sign at the place where f32 has it.
 struct Parts {
   Bits magnitude, sign;
@@ -33,17 +36,17 @@ template <Element E>
   } else if constexpr (E == Element::f32) {
     return {raw & 0x7fffffff, raw & 0x80000000};
   } else {
-    return {raw & 0x7f, (raw & 0x80) << 24};
+    constexpr int sign = format_of<E>.exponent + format_of<E>.fraction;
+    return {raw & ((1U << sign) - 1), (raw & (1U << sign)) << (31 - sign)};
   }
 }
 
-template <Element E>
-constexpr Format format_of = formats[static_cast<int>(E)];
 // The least magnitude that is infinite or NaN.
 template <Element E>
 constexpr std::uint32_t least_special =
-    format_of<E>.has_infinity ? ((1U << format_of<E>.exponent) - 1) << format_of<E>.fraction
-                              : (1U << (format_of<E>.exponent + format_of<E>.fraction)) - 1;
+    !format_of<E>.has_nan       ? 1U << (format_of<E>.exponent + format_of<E>.fraction)
+    : format_of<E>.has_infinity ? ((1U << format_of<E>.exponent) - 1) << format_of<E>.fraction
+                                : (1U << (format_of<E>.exponent + format_of<E>.fraction)) - 1;
 
 // The exponent of a nonzero magnitude.
 template <Element E>

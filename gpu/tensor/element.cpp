@@ -31,7 +31,7 @@ Number unpack(Element element, std::uint64_t bits) {
   n.fraction = f.fraction;
   if (f.has_infinity && exponent == ones) {
     n.kind = fraction ? Number::Kind::nan : Number::Kind::infinity;
-  } else if (!f.has_infinity && exponent == ones && fraction + 1 == 1u << f.fraction) {
+  } else if (f.has_nan && !f.has_infinity && exponent == ones && fraction + 1 == 1u << f.fraction) {
     n.kind = Number::Kind::nan;
   } else if (exponent == 0) {
     n.exponent = f.least();

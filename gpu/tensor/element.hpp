@@ -18,7 +18,11 @@ enum class Element : std::uint8_t {
   s4,
   u4,
   b1,
-  s32
+  s32,
+  // In the low bits of a byte:
+  e2m3,
+  e3m2,
+  e2m1
 };
 
 struct Format {
@@ -29,16 +33,28 @@ struct Format {
   bool is_signed = true;
   bool has_infinity =
       true;  // false for e4m3: its highest exponent holds numbers, and only all ones is NaN
+  bool has_nan = true;  // false: all its values are numbers
   constexpr int bias() const { return (1 << (exponent - 1)) - 1; }
   constexpr int least() const { return 1 - bias(); }  // the exponent of subnormals
   constexpr bool is_integer() const { return exponent == 0; }
 };
 
-constexpr Format formats[] = {{16, 5, 10}, {16, 8, 7},          {32, 8, 10, 13},
-                              {32, 8, 23}, {64, 11, 52},        {8, 4, 3, 0, true, false},
-                              {8, 5, 2},   {8, 0, 0},           {8, 0, 0, 0, false},
-                              {4, 0, 0},   {4, 0, 0, 0, false}, {1, 0, 0, 0, false},
-                              {32, 0, 0}};
+constexpr Format formats[] = {{16, 5, 10},
+                              {16, 8, 7},
+                              {32, 8, 10, 13},
+                              {32, 8, 23},
+                              {64, 11, 52},
+                              {8, 4, 3, 0, true, false},
+                              {8, 5, 2},
+                              {8, 0, 0},
+                              {8, 0, 0, 0, false},
+                              {4, 0, 0},
+                              {4, 0, 0, 0, false},
+                              {1, 0, 0, 0, false},
+                              {32, 0, 0},
+                              {8, 2, 3, 0, true, false, false},
+                              {8, 3, 2, 0, true, false, false},
+                              {8, 2, 1, 0, true, false, false}};
 constexpr const Format& format(Element e) { return formats[static_cast<std::size_t>(e)]; }
 
 // A floating-point number: significand * 2^(exponent - fraction). A normal number's significand has

@@ -266,6 +266,9 @@ constexpr struct {
                 {Element::bf16, decode_rows<Element::bf16>, decode_columns<Element::bf16>},
                 {Element::tf32, decode_rows<Element::tf32>, decode_columns<Element::tf32>},
                 {Element::e4m3, decode_rows<Element::e4m3>, decode_columns<Element::e4m3>},
-                {Element::e5m2, decode_rows<Element::e5m2>, decode_columns<Element::e5m2>}};
+                {Element::e5m2, decode_rows<Element::e5m2>, decode_columns<Element::e5m2>},
+                {Element::e2m3, decode_rows<Element::e2m3>, decode_columns<Element::e2m3>},
+                {Element::e3m2, decode_rows<Element::e3m2>, decode_columns<Element::e3m2>},
+                {Element::e2m1, decode_rows<Element::e2m1>, decode_columns<Element::e2m1>}};
 
 }  // namespace inflight::tensor::INFLIGHT_ISA
