@@ -40,6 +40,8 @@
   FAMILY(wmma)                    \
   FAMILY(tensor_map)              \
   FAMILY(wgmma)                   \
+  FAMILY(tcgen05_memory)          \
+  FAMILY(tcgen05_multiply)        \
   FAMILY(texture)                 \
   FAMILY(surface)                 \
   FAMILY(stack)                   \
@@ -50,15 +52,15 @@ namespace inflight::machine {
 namespace isa_baseline {
 INFLIGHT_LANE_FAMILIES(FAMILY)
 MoveHandlers move_handlers();
-}
+}  // namespace isa_baseline
 namespace isa_avx2 {
 INFLIGHT_LANE_FAMILIES(FAMILY)
 MoveHandlers move_handlers();
-}
+}  // namespace isa_avx2
 namespace isa_avx512 {
 INFLIGHT_LANE_FAMILIES(FAMILY)
 MoveHandlers move_handlers();
-}
+}  // namespace isa_avx512
 INFLIGHT_FAMILIES(FAMILY)
 #undef FAMILY
 }  // namespace inflight::machine
