@@ -16,13 +16,18 @@ Order of_cluster(Timing timing, std::uint64_t first_block) {
   return Order({timing.policy, timing.seed + 2}, first_block);
 }
 
+Order of_tensor_work(Timing timing, std::uint64_t first_block) {
+  return Order({timing.policy, timing.seed + 3}, first_block);
+}
+
 }  // namespace
 
 Ledger::Ledger(Timing timing, Observer& observer, std::uint32_t blocks)
     : timing_(timing),
       observer_(observer),
       blocks_(blocks),
-      bulk_(of_cluster(timing, 0), observer) {}
+      bulk_(of_cluster(timing, 0), observer),
+      tensor_work_(of_tensor_work(timing, 0), observer) {}
 
 template <class F>
 void Ledger::each(OfBlock& block, F f) {
@@ -37,7 +42,9 @@ void Ledger::start(std::uint32_t rank, std::uint64_t number) {
     if (block.copies[i]) block.copies[i]->reset(async::of_warp(timing_, number, i));
   for (std::size_t i = 0; i < block.multiplies.size(); ++i)
     if (block.multiplies[i]) block.multiplies[i]->reset(async::of_warpgroup(timing_, number, i));
-  if (rank == 0) bulk_.reset(of_cluster(timing_, number));
+  if (rank != 0) return;
+  bulk_.reset(of_cluster(timing_, number));
+  tensor_work_.reset(of_tensor_work(timing_, number));
 }
 
 ThreadCopies& Ledger::make_copies(std::uint32_t rank, std::uint32_t warp) {
@@ -73,6 +80,7 @@ void Ledger::flush_for(std::uint32_t rank, const mbarrier::Word* word) {
     if (copies.arrivals_pending() && open()) copies.flush_for(word);
   });
   if (open()) bulk_.flush_for(word);
+  if (open()) tensor_work_.flush_for(word);
 }
 
 void Ledger::flush_threads(const Threads& threads) {
@@ -92,11 +100,13 @@ bool Ledger::flush_thread_copies(std::uint32_t rank) {
 
 bool Ledger::flush_block(std::uint32_t rank) {
   const bool some = flush_thread_copies(rank);
-  return bulk_.flush_block(rank) || some;
+  const bool bulk = bulk_.flush_block(rank), work = tensor_work_.flush_block(rank);
+  return bulk || work || some;
 }
 
 bool Ledger::flush_all() {
   bool some = bulk_.flush_all();
+  some |= tensor_work_.flush_all();
   for (std::uint32_t rank = 0; rank < blocks_.size(); ++rank) some |= flush_thread_copies(rank);
   return some;
 }
@@ -108,6 +118,7 @@ void Ledger::advance(std::uint32_t rank) {
   for (const auto& multiplies : block.multiplies)
     if (multiplies) multiplies->advance();
   bulk_.advance();
+  tensor_work_.advance();
 }
 
 void Ledger::watch(std::uint64_t low, std::uint64_t high) {

@@ -4,6 +4,7 @@
 //   ThreadCopies   threads of a warp    their thread groups; arrivals on mbarriers wait for them
 //   BulkCopies     a thread             its bulk groups, or transactions on an mbarrier
 //   Multiplies     four warps at once   the groups of each warp
+//   TensorWork     a thread             commits on mbarriers
 //
 // Each kind has its own records, which differ in content and in how they complete: 32 addresses and
 // a mask of waiting threads; a tensor map and a box; the parts of four warps that form one
@@ -24,6 +25,7 @@
 
 #include "gpu/async/bulk_copies.hpp"
 #include "gpu/async/multiplies.hpp"
+#include "gpu/async/tensor_work.hpp"
 #include "gpu/async/thread_copies.hpp"
 
 namespace inflight::async {
@@ -42,6 +44,7 @@ class Ledger {
     return make_copies(rank, warp);
   }
   BulkCopies& bulk() { return bulk_; }
+  TensorWork& tensor_work() { return tensor_work_; }
   Multiplies& of_warpgroup(std::uint32_t rank, std::uint32_t group);
   // Return null if the entry was not created.
   ThreadCopies* find_warp(std::uint32_t rank, std::uint32_t warp);
@@ -79,6 +82,7 @@ class Ledger {
   Observer& observer_;
   std::vector<OfBlock> blocks_;  // by rank
   BulkCopies bulk_;
+  TensorWork tensor_work_;
 };
 
 }  // namespace inflight::async

@@ -1,5 +1,5 @@
-// The matrix descriptors of wgmma: the place of an operand in shared memory (PTX ISA, "Asynchronous
-// warpgroup-level matrix instructions: Shared Memory Matrix Layout").
+// The matrix descriptors of wgmma and tcgen05: the place of an operand in shared memory (PTX ISA,
+// "Asynchronous warpgroup-level matrix instructions: Shared Memory Matrix Layout").
 //
 // An operand is read in chunks of 16 bytes. Consecutive chunks in the operand's major dimension
 // form a line. Eight lines form a core matrix, which is as wide as the swizzle span.
@@ -21,6 +21,7 @@ struct MatrixDescriptor {
   std::uint32_t stride = 0;   // stride dimension byte offset
   std::uint32_t base = 0;     // where the swizzle's pattern begins: the matrix base offset
   Swizzle swizzle = Swizzle::none;
+  bool wide_atoms = false;  // of Swizzle::b128: it moves 32 bytes at a time, tcgen05 only
   bool operator==(const MatrixDescriptor&) const = default;
 };
 
@@ -37,6 +38,21 @@ constexpr MatrixDescriptor matrix_descriptor(std::uint64_t bits) {
           swizzles[bits >> 62]};
 }
 
+// The same of a descriptor for tcgen05, whose swizzle modes have other numbers. The modes 3, 5 and
+// 7 do not exist.
+constexpr bool has_block_swizzle(std::uint64_t bits) {
+  const std::uint64_t mode = bits >> 61;
+  return mode == 1 || mode % 2 == 0;
+}
+constexpr MatrixDescriptor block_matrix_descriptor(std::uint64_t bits) {
+  constexpr Swizzle swizzles[] = {Swizzle::none, Swizzle::b128, Swizzle::b128, Swizzle::none,
+                                  Swizzle::b64,  Swizzle::none, Swizzle::b32,  Swizzle::none};
+  MatrixDescriptor d = matrix_descriptor(bits);
+  d.swizzle = swizzles[bits >> 61];
+  d.wide_atoms = bits >> 61 == 1;
+  return d;
+}
+
 // Returns a chunk's offset in bytes from the operand's start, before swizzling.
 constexpr std::uint32_t chunk_offset(const MatrixDescriptor& d, Major major, std::uint32_t line,
                                      std::uint32_t chunk) {
@@ -47,8 +63,9 @@ constexpr std::uint32_t chunk_offset(const MatrixDescriptor& d, Major major, std
   const bool lines_by_stride = swizzled || major == Major::k;
   const std::uint32_t next_lines = lines_by_stride ? d.stride : d.leading;
   const std::uint32_t next_chunks = lines_by_stride ? d.leading : d.stride;
-  return line % core_lines * pitch + line / core_lines * next_lines +
-         chunk % width * swizzle_chunk + chunk / width * next_chunks;
+  const std::uint32_t lines = d.wide_atoms ? core_lines / 2 : core_lines;
+  return line % lines * pitch + line / lines * next_lines + chunk % width * swizzle_chunk +
+         chunk / width * next_chunks;
 }
 
 // Returns the shared address of a chunk.
@@ -57,6 +74,8 @@ constexpr std::uint32_t chunk_address(const MatrixDescriptor& d, Major major, st
   constexpr std::uint32_t row = 128;  // bytes of a row of the pattern: the unit of the base offset
   const std::uint32_t pattern = d.base * row;
   const std::uint32_t address = d.start + chunk_offset(d, major, line, chunk);
+  if (d.wide_atoms)
+    return (((address - pattern) ^ ((address - pattern) >> 2 & 0x60)) + pattern) % matrix_window;
   return (swizzle(d.swizzle, address - pattern) + pattern) % matrix_window;
 }
 

@@ -11,6 +11,7 @@ namespace inflight::async {
 struct Copy;
 struct Arrival;
 struct BulkCopy;
+struct TensorCommit;
 
 // The threads of one warp that issue, commit or wait.
 struct Threads {
@@ -44,6 +45,8 @@ class Observer {
   virtual void issued(const BulkCopy&) {}
   // The Step is the effect of the copy's bytes on its mbarrier.
   virtual void completed(const BulkCopy&, const mbarrier::Step&) {}
+  virtual void commit_issued(const TensorCommit&) {}
+  virtual void commit_arrived(const TensorCommit&, const mbarrier::Step&) {}
   virtual void committed(const Threads&, Completion, std::uint64_t /*tag*/) {}
   virtual void waited(const Threads&, const GroupWait&, std::uint64_t /*tag*/) {}
 };

@@ -108,12 +108,21 @@ struct Wait {
   enum class Step : std::uint8_t { begin, end };
   // warpgroup: for the other warps of the warpgroup, to issue an instruction together. nothing: the
   // threads repeat a loop that has no way out.
-  enum class For : std::uint8_t { barrier, mbarrier, collective, warpgroup, sleep, nothing };
+  enum class For : std::uint8_t {
+    barrier,
+    mbarrier,
+    collective,
+    warpgroup,
+    columns,  // of tensor memory
+    sleep,
+    nothing
+  };
   Who who;
   Step step = Step::begin;
   For what = For::barrier;
   BarrierKind kind = BarrierKind::cta;  // barrier
   std::uint32_t id = 0;                 // barrier id or the mbarrier's shared offset
+                                        // columns: how many
                                         // nothing: 1 if the loop accesses memory or waits
   std::uint32_t parity = 0;             // mbarrier: the phase waited for
   Mask members = 0;  // collective: lanes. warpgroup: bit w: warp w of the block is missing

@@ -44,6 +44,8 @@
   FAMILY(wmma)                    \
   FAMILY(tensor_map)              \
   FAMILY(wgmma)                   \
+  FAMILY(tcgen05_memory)          \
+  FAMILY(tcgen05_multiply)        \
   FAMILY(texture)                 \
   FAMILY(surface)                 \
   FAMILY(stack)                   \

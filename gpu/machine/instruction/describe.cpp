@@ -261,7 +261,8 @@ class Describer {
       m->bytes = use.row_bytes;
       m->lanes = lanes == 32 ? ~0u : (1u << lanes) - 1;
     }
-    if (facts(in.opcode).family == Family::tensor_core) {
+    if (in.opcode == Opcode::tcgen05_alloc) m->lanes = 1;  // the warp stores one address
+    if (std::holds_alternative<TensorUse>(detail)) {
       m->bytes = matrix_bytes(detail) / 32;
       m->strided = true;
     }

@@ -177,6 +177,18 @@ Detail multiply_group(const ptx::Function& function, const ptx::Instruction& in)
   return WgmmaGroupUse{step, static_cast<std::uint32_t>(constant(function, in, 0).value_or(0))};
 }
 
+// --- tcgen05 ---
+
+Detail tensor_memory_access(const ptx::Function&, const ptx::Instruction& in) {
+  return tensor_memory_use(in);
+}
+Detail tensor_memory_copy(const ptx::Function&, const ptx::Instruction& in) {
+  return tensor_memory_copy_use(in);
+}
+Detail block_multiply(const ptx::Function& function, const ptx::Instruction& in) {
+  return block_multiply_use(function, in);
+}
+
 // --- atomics and register counts ---
 
 constexpr Means<AtomicUse::Operation> atomic_operations[] = {
@@ -270,6 +282,9 @@ constexpr Maker multiply = makes<WgmmaUse, machine::multiply>;
 constexpr Maker multiply_fence = makes<WgmmaGroupUse, multiply_group<Step::fence>>;
 constexpr Maker multiply_commit = makes<WgmmaGroupUse, multiply_group<Step::commit>>;
 constexpr Maker multiply_wait = makes<WgmmaGroupUse, multiply_group<Step::wait>>;
+constexpr Maker tensor_memory_access = makes<TensorMemoryUse, machine::tensor_memory_access>;
+constexpr Maker tensor_memory_copy = makes<TensorMemoryCopyUse, machine::tensor_memory_copy>;
+constexpr Maker block_multiply = makes<BlockMultiplyUse, machine::block_multiply>;
 constexpr Maker map_field = {index_of<MapFieldUse>,
                              [](const ptx::Module& module, const ptx::Function&,
                                 const ptx::Instruction& in) { return map_field_use(module, in); }};

@@ -12,6 +12,7 @@
 #include "gpu/async/tensor_map.hpp"
 #include "gpu/check/events.hpp"
 #include "gpu/machine/instruction/facts.hpp"
+#include "gpu/machine/instruction/tcgen05.hpp"
 #include "gpu/ptx/module.hpp"
 #include "gpu/tensor/product.hpp"
 #include "gpu/tensor/warp_scales.hpp"
@@ -272,7 +273,8 @@ struct Contraction {
 using Detail =
     std::variant<std::monostate, Fence, BarrierUse, CollectiveUse, MbarrierUse, CopyUse, GroupUse,
                  MatrixUse, TensorUse, WgmmaUse, WgmmaGroupUse, MapFieldUse, TextureUse, SurfaceUse,
-                 TextureQueryUse, Contraction, AtomicUse, RegisterCountUse>;
+                 TextureQueryUse, Contraction, AtomicUse, RegisterCountUse, TensorMemoryUse,
+                 TensorMemoryCopyUse, BlockMultiplyUse>;
 
 struct Instruction {
   const ptx::Instruction* text = nullptr;  // as written: modifiers, types, line

@@ -121,6 +121,10 @@ struct Words {
         "per thread of one warp",
         r.more, r.left);
   }
+  std::string operator()(const ColumnsWait& c) const {
+    return fmt::format("wait for {} columns of tensor memory (tcgen05.alloc), of which {} are free",
+                       c.wanted, c.free);
+  }
   std::string operator()(const WarpgroupWait& g) const {
     std::vector<std::uint32_t> missing;
     for (std::uint32_t i = 0; i < 4; ++i)

@@ -61,6 +61,10 @@ struct RegistersWait {
   std::uint32_t more = 0, left = 0;  // needed per thread; in the pool, per thread of one warp
   auto operator<=>(const RegistersWait&) const = default;
 };
+struct ColumnsWait {
+  std::uint32_t wanted = 0, free = 0;  // columns of tensor memory
+  auto operator<=>(const ColumnsWait&) const = default;
+};
 struct SleepWait {
   auto operator<=>(const SleepWait&) const = default;
 };
@@ -73,7 +77,7 @@ struct EndlessLoop {
 };
 using Awaited =  // monostate: nothing, they can run
     std::variant<std::monostate, BarrierWait, MbarrierWait, CollectiveWait, ClusterWait,
-                 WarpgroupWait, RegistersWait, SleepWait, GridsWait, EndlessLoop>;
+                 WarpgroupWait, RegistersWait, ColumnsWait, SleepWait, GridsWait, EndlessLoop>;
 
 // Threads of a block with the same wait.
 struct WaitingThreads {

@@ -7,6 +7,7 @@
 #include "gpu/machine/children/parent.hpp"
 #include "gpu/machine/run/in_flight.hpp"
 #include "gpu/machine/run/observation.hpp"
+#include "gpu/machine/run/tensor_memory.hpp"
 #include "gpu/machine/run/undefined_registers.hpp"
 #include "gpu/machine/run/values.hpp"
 #include "gpu/machine/run/warpgroup.hpp"
@@ -36,6 +37,9 @@ std::uint64_t slices(const Block& block) {
 }
 
 }  // namespace
+
+Block::Block() = default;
+Block::~Block() = default;
 
 void Block::start(const Dim3& at) {
   const Launch& launch = *grid->launch;
@@ -78,6 +82,7 @@ void Block::start(const Dim3& at) {
   fill_block_values(*this, new_in_grid);
   new_in_grid = false;
   start_warpgroups(*this);
+  if (tensor_memory) tensor_memory->start();
   for (auto& w : warps) {
     forget_undefined(*w, *w->root);
     w->base[2] = reinterpret_cast<char*>(values.data());

@@ -42,6 +42,7 @@ class Counts;
 struct LastToArrive;
 struct Cluster;
 class Warpgroup;
+class TensorMemory;
 
 // A launch being executed.
 struct Grid {
@@ -122,6 +123,10 @@ struct Grid {
 };
 
 struct Block {
+  Block();
+  ~Block();
+  Block(const Block&) = delete;
+
   Grid* grid = nullptr;
   Cluster* cluster = nullptr;
   Counts* counts = nullptr;  // null: no listener wants sums
@@ -152,6 +157,7 @@ struct Block {
   std::array<NamedBarrier, 16> barriers;
   std::vector<std::unique_ptr<Warp>> warps;
   std::vector<std::unique_ptr<Warpgroup>> warpgroups;  // made on first use
+  std::unique_ptr<TensorMemory> tensor_memory;         // made on first use
   shadow::ReadLog reads;  // of its shared memory, which a listener may let it note
   LineBuffer shared_storage;
   LineBuffer values;  // Base::block

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "gpu/async/mbarrier.hpp"
+#include "gpu/machine/run/tensor_memory.hpp"
 #include "gpu/machine/run/warpgroup.hpp"
 
 namespace inflight::machine {
@@ -60,6 +61,8 @@ Awaited awaited(const Warp& w, const Split& s) {
         return RegistersWait{more, left};
       }
       return WarpgroupWait{w.index / 4 * 4, static_cast<std::uint32_t>(s.detail)};
+    case Wait::columns:
+      return ColumnsWait{static_cast<std::uint32_t>(s.detail), block.tensor_memory->free()};
     case Wait::sleep:
       return SleepWait{};
     case Wait::grids:

@@ -58,8 +58,8 @@ const Op* run_copy_wait(Warp& w, const Op* op) {
 const Op* run_mbarrier_wait(Warp& w, const Op* op) {
   const Block& block = *w.block;
   InFlight* const of = block.cluster->in_flight.get();
-  return of && !of->ledger.bulk().idle() && block.turns.phases_in_step() != 0 ? w.yield(op + 1)
-                                                                              : op + 1;
+  const bool idle = !of || (of->ledger.bulk().idle() && of->ledger.tensor_work().idle());
+  return !idle && block.turns.phases_in_step() != 0 ? w.yield(op + 1) : op + 1;
 }
 
 void flush_threads(Warp& w, std::uint32_t mask) {

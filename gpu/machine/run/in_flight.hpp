@@ -31,9 +31,13 @@ class InFlight final : public async::Observer {
   void arrived(const Threads&, const async::Arrival&, const async::mbarrier::Step&) override;
   void issued(const async::BulkCopy&) override;
   void completed(const async::BulkCopy&, const async::mbarrier::Step&) override;
+  void commit_issued(const async::TensorCommit&) override;
+  void commit_arrived(const async::TensorCommit&, const async::mbarrier::Step&) override;
   void committed(const Threads&, async::Completion, std::uint64_t instruction) override;
   void waited(const Threads&, const async::GroupWait&, std::uint64_t instruction) override;
 
+  void report_commit(const async::TensorCommit&, check::MbarrierOp::Op,
+                     const async::mbarrier::Step&);
   void report_completed(const Threads&, std::uint64_t instruction, std::uint64_t id);
   void report_arrival(const Threads&, const async::Arrival&, check::MbarrierOp::Op,
                       const async::mbarrier::Step&);

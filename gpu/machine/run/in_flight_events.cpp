@@ -181,6 +181,35 @@ void InFlight::completed(const BulkCopy& copy, const async::mbarrier::Step& step
   observation().report_mbarrier(event, *copy.mbarrier, step);
 }
 
+void InFlight::commit_issued(const async::TensorCommit& commit) {
+  report_commit(commit, check::MbarrierOp::Op::async_arrive_issued, {});
+}
+
+void InFlight::commit_arrived(const async::TensorCommit& commit,
+                              const async::mbarrier::Step& step) {
+  if (Counts* const counts = block(commit.rank).counts)
+    counts->mbarrier(check::MbarrierOp::Op::async_arrive, 1, step.completed);
+  report_commit(commit, check::MbarrierOp::Op::async_arrive, step);
+}
+
+void InFlight::report_commit(const async::TensorCommit& commit, check::MbarrierOp::Op op,
+                             const async::mbarrier::Step& step) {
+  if (!observation().wants(Topic::mbarriers)) return;
+  if (op == check::MbarrierOp::Op::async_arrive)
+    spurious_failures.copy_counted(commit.rank, commit.offset,
+                                   parity_before(*commit.mbarrier, step));
+  check::MbarrierOp event;
+  event.who = who(async::issuer(commit.thread), commit.tag);
+  event.op = op;
+  event.address = commit.offset;
+  event.rank = static_cast<std::uint16_t>(commit.rank);
+  event.count = 1;
+  event.no_inc = true;
+  event.order = check::Order::release;
+  event.scope = check::Scope::cluster;
+  observation().report_mbarrier(event, *commit.mbarrier, step);
+}
+
 void InFlight::committed(const Threads& threads, Completion completion, std::uint64_t instruction) {
   if (observation().wants(Topic::copies))
     observation().listener().copy_committed({who(threads, instruction), completion});

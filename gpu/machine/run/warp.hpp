@@ -74,6 +74,7 @@ enum class Wait : std::uint8_t {
   mbarrier,    // try_wait: detail = shared offset of the mbarrier
   cluster,     // barrier.cluster
   warpgroup,   // wgmma: detail = mask of missing warps by rank; setmaxnreg: RegistersAwaited
+  columns,     // tcgen05.alloc: detail = how many columns of tensor memory
   sleep,       // nanosleep: detail = the cycle at which it ends
   grids,       // griddepcontrol.wait
   endless,  // nothing: a loop that no thread leaves (endless.hpp). detail: 1 if not just computing

@@ -65,6 +65,7 @@ class Late final : public Prerequisites {
 
 class EveryValue : public KernelRunner {
  protected:
+  std::string target = "sm_90a";
   void SetUp() override { options.listener = &census, options.workers = 1; }
 
   // %d0: 4096 bytes of global memory. %d1: the map of a tensor in it. %r0: the thread. %r1 and %r2:
@@ -82,7 +83,8 @@ class EveryValue : public KernelRunner {
   ld.param.u64 %d0, [p0]; ld.param.u64 %d1, [p1];
   mov.u32 %r0, %tid.x; mov.u32 %r1, tile; mov.u32 %r2, bar;
   setp.eq.u32 %p0, %r0, 0;
-)" + body + "\n  ret;"));
+)" + body + "\n  ret;"),
+                                        target);
     Launch launch;
     launch.kernel = program->kernel("k");
     launch.grid = shape.grid, launch.block = shape.block, launch.cluster = shape.cluster;
@@ -242,6 +244,10 @@ TEST_F(EveryValue, IsEmittedByARealInstruction) {
   EXPECT_EQ(launch({}, "trap;"), FaultKind::trap);
   EXPECT_EQ(launch({}, "frobnicate.u32 %r3;"), FaultKind::refused);
   EXPECT_EQ(launch({}, "LOOP: bra LOOP;"), FaultKind::deadlock);
+  target = "sm_100a";
+  const std::string alloc = "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1], 512;\n";
+  EXPECT_EQ(launch({}, alloc + alloc), FaultKind::deadlock);
+  target = "sm_90a";
   // On a busy machine, a short time may be over before the kernel begins.
   for (options.timeout = std::chrono::milliseconds(20);
        census.missing("Stuck.why").size() > elsewhere.size() && options.timeout.count() < 20000;

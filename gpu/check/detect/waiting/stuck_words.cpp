@@ -56,6 +56,8 @@ std::string group_words(const Standstill::Group& group, const Standstill& still,
                            who);
       return fmt::format("waits for a wgmma that other warps of its warpgroup have not issued ({})",
                          who);
+    case Wait::For::columns:
+      return fmt::format("waits for {} columns of tensor memory (tcgen05.alloc) ({})", w.id, who);
     case Wait::For::nothing:
       return fmt::format("repeats for ever a loop that has no way out ({})", who);
     default:

@@ -185,6 +185,10 @@ check::Wait LaunchEvents::wait_event(const Warp& w, const Split& s, std::uint32_
       if (!RegistersAwaited::is_in(s.detail))
         event.members = static_cast<check::Mask>(s.detail) << w.index / 4 * 4;
       break;
+    case Wait::columns:
+      event.what = For::columns;
+      event.id = static_cast<std::uint32_t>(s.detail);
+      break;
     case Wait::endless:
       event.what = For::nothing;
       event.id = static_cast<std::uint32_t>(s.detail);
