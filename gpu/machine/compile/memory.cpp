@@ -82,6 +82,9 @@ bool takes(const Site& s) {
       return s.op.a == no_ref || (s.op.flags & Op::address_64);
     case Space::shared:
       return s.op.a == no_ref || !(s.op.flags & Op::address_64);
+    case Space::local:  // by a variable's name: each element is a row of the lanes' words
+      return x.bytes == 4 && s.op.a == no_ref && x.address->base == ptx::Operand::Kind::variable &&
+             s.op.imm >= 0 && s.op.imm % 4 == 0;
     case Space::param:
     case Space::param_entry:
       return !x.stores && s.op.a == no_ref && is_entry_parameter(s, x);
@@ -237,8 +240,33 @@ void load_elements(Emitter& e, const Access& x, const Lanes& lie,
   }
 }
 
+// Part p of the row of element n.
+X::Mem local_row(Emitter& e, const Site& s, unsigned n, unsigned p) {
+  e.a.mov(X::rsi, e.field(offsetof(Warp, local), 8));
+  return X::zmmword_ptr(X::rsi, static_cast<std::int32_t>((s.op.imm / 4 + n) * 4 * lanes + 64 * p));
+}
+
+void load_local(Emitter& e, const Site& s, const Access& x) {
+  for (unsigned n = 0; n < x.count; ++n) {
+    const auto to = e.result(operand(s, x, n).index);
+    for (unsigned p = 0; p < 2; ++p) e.a.vmovups(to[p], local_row(e, s, n, p));
+  }
+}
+
+void store_local(Emitter& e, const Site& s, const Access& x) {
+  for (unsigned n = 0; n < x.count; ++n) {
+    const Value v = e.value(element(s, n), operand(s, x, n), 4);
+    e.prepare(v), e.settle(v);
+    for (unsigned p = 0; p < 2; ++p) {
+      const Z from = e.lanes(v, p, Emitter::scratch(0));
+      e.a.vmovups(local_row(e, s, n, p), from);
+    }
+  }
+}
+
 void load(Emitter& e, const Site& s) {
   const Access x = access_of(s);
+  if (x.space == Space::local) return load_local(e, s, x);
   Lanes lie;
   const bool parameter = x.space == Space::param || x.space == Space::param_entry;
   asmjit::Label out;
@@ -285,6 +313,7 @@ void load(Emitter& e, const Site& s) {
 
 void store(Emitter& e, const Site& s) {
   const Access x = access_of(s);
+  if (x.space == Space::local) return store_local(e, s, x);
   Lanes lie;
   const bool known = find_lanes(e, s, x, lie) && !(x.count > 1 && lie.stride != 0);
   std::vector<Value> values;

@@ -125,7 +125,7 @@ class RowsWriter {
 {{
   .reg .b64 %base, %row, %quad, %long, %half; .reg .b32 %x, %y, %at, %tile, %side, %r<{}>;
   .reg .f32 %f<{}>; .reg .f64 %g<{}>; .reg .pred %p<{}>;
-  .shared .align 16 .b8 buffer[8192];
+  .shared .align 16 .b8 buffer[8192]; .local .align 16 .b8 own[64];
   ld.param.u64 %base, [table];
   mov.u32 %x, %tid.x; mov.u32 %y, %tid.y;
   mov.u32 %r0, %ntid.x; mad.lo.s32 %at, %y, %r0, %x;
@@ -136,6 +136,7 @@ class RowsWriter {
   mul.wide.u32 %half, %y, 64; add.s64 %half, %half, %base;
   mov.u32 %tile, buffer; mad.lo.s32 %tile, %at, 4, %tile;
   mov.u32 %side, buffer; mad.lo.s32 %side, %y, 64, %side;
+  st.local.v4.u32 [own], {{%x, %y, %at, %r1}};
 )",
                        words + loops_, reals, doubles, predicates) +
            fmt::format(
@@ -204,7 +205,13 @@ class RowsWriter {
   }
 
   void memory() {
-    switch (pick(14)) {
+    switch (pick(17)) {
+      case 13:
+        return line("st.local.f32 [own+{}], {};", 4 * pick(4), f());
+      case 14:
+        return line("ld.local.v4.f32 {{%f0, %f1, %f2, %f3}}, [own];");
+      case 15:
+        return line("st.local.v2.f32 [own+{}], {{{}, {}}};", 8 * pick(2), f(), f());
       case 0:
         return line("{}ld.global.f32 {}, [%row+{}];", guard(), f(), 2048 * pick(4));
       case 1:
