@@ -30,7 +30,8 @@ endif()
 
 # A wheel contains these libraries, so it needs their licences too (tools/package).
 file(GLOB bundled /usr/share/doc/libtbb12/copyright /usr/share/doc/libfmt[0-9]*/copyright
-     /usr/share/doc/libzstd1/copyright /usr/share/doc/liblz4-1/copyright)
+     /usr/share/doc/libzstd1/copyright /usr/share/doc/liblz4-1/copyright
+     /usr/share/doc/libasmjit-dev/copyright)
 foreach(licence IN LISTS bundled)
   get_filename_component(library ${licence} DIRECTORY)
   get_filename_component(library ${library} NAME)

@@ -1,11 +1,15 @@
 // A function ready to execute.
 #pragma once
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "gpu/check/events.hpp"
+#include "gpu/machine/code/compiled.hpp"
 #include "gpu/machine/code/line_buffer.hpp"
 #include "gpu/machine/code/op.hpp"
 #include "gpu/machine/code/repeated_tests.hpp"
@@ -121,6 +125,16 @@ struct Code {
   // Where another engine may take over the block: at the first own op of its instructions. Null:
   // the block is unreachable, or computes for ever.
   const Op* entry(std::uint32_t block) const;
+  // The handler by which the interpreter executes the op, also if another engine has put its own
+  // there.
+  Handler handler_of(const Op* op) const {
+    return interpreted ? interpreted->handlers[static_cast<std::size_t>(op - ops.data())] : op->run;
+  }
+  // Set once by another engine, before any launch runs code that it has changed.
+  mutable std::unique_ptr<const Interpreted> interpreted;
+  // What it has made, by how the blocks' threads lie in warps.
+  mutable std::array<std::unique_ptr<const Compiled>, 4> compiled;
+
   // Only if decoded to report accesses: their values, and by instruction the index there.
   std::vector<AccessValues> values;
   std::vector<std::uint32_t> values_of;

@@ -25,7 +25,11 @@ struct Turns {
   std::uint64_t seed = 0;
 };
 
+// Whether kernels are compiled to host code before they run: --compile.
+enum class Compile : std::uint8_t { never, always };
+
 struct Options {
+  Compile compile = Compile::never;
   Turns turns;
   async::Timing timing;                  // --async
   std::chrono::milliseconds timeout{0};  // --timeout, per launch; 0: none

@@ -12,6 +12,7 @@
 #include "gpu/check/names.hpp"
 #include "gpu/host/cores.hpp"
 #include "gpu/machine/code/code.hpp"
+#include "gpu/machine/compile/compile.hpp"
 #include "gpu/machine/decode/prepared.hpp"
 #include "gpu/machine/decode/table.hpp"
 #include "gpu/machine/launch/check.hpp"
@@ -86,6 +87,22 @@ std::string prepare(Grid& grid, Program::FunctionRef entry) {
     }
   }
   return {};
+}
+
+// How another engine runs the launch's kernel; null: the interpreter does. It runs what listeners
+// watch, and turns that count instructions.
+const Compiled* compile_for(const Grid& grid) {
+  const Options& options = *grid.options;
+  if (options.compile == Compile::never || options.listener || grid.topics != check::Topic::none ||
+      options.turns.kind != Turns::Kind::chip || grid.launch->cluster.count() > 1)
+    return nullptr;
+  if (const std::string why = compile::unavailable(); !why.empty()) {
+    if (options.advise) options.advise("compile", "Kernels are not compiled: " + why + ".");
+    return nullptr;
+  }
+  const Dim3& block = grid.launch->block;
+  const Compiled& made = compile::compiled(*grid.entry, block_rows(block.x, block.y, block.z));
+  return made.why_not.empty() ? &made : nullptr;
 }
 
 // Reports to the listener what threads wait for: those of `first`, then those of all other
@@ -221,6 +238,7 @@ Outcome GridRun::prepare() {
     return {FaultKind::interrupted, fmt::format("kernel {} was stopped before it had begun\n",
                                                 check::readable(kernel.name))};
   if (!why.empty()) return refuse(FaultKind::refused, kernel, why);
+  grid_.compiled = compile_for(grid_);
   grid_.stack_limit += grid_.entry->local_bytes;
   grid_.holding_dependents = launch_.grid.count();
   return {};

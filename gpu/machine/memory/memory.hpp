@@ -152,6 +152,8 @@ class [[gnu::visibility("default")]] Memory {
   // Changes with every release, change of reach and peer change, which make cached extents stale.
   // (A new allocation does not: empty extents are never cached.)
   std::uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
+  // Where it is, for code that is made while the program runs.
+  const std::atomic<std::uint64_t>& generation_word() const { return generation_; }
 
   void set_peer_access(int from, int to, bool enabled);
   bool peer_access(int from, int to) const;

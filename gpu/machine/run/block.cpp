@@ -85,6 +85,12 @@ void Block::start(const Dim3& at) {
   if (tensor_memory) tensor_memory->start();
   for (auto& w : warps) {
     forget_undefined(*w, *w->root);
+    w->compiled = grid->compiled;
+    if (grid->compiled) [[unlikely]] {
+      w->home_lines.resize(grid->compiled->home_bytes);
+      w->homes = reinterpret_cast<char*>(w->home_lines.data());
+      w->compiled_until = nullptr;
+    }
     w->base[2] = reinterpret_cast<char*>(values.data());
     w->base[3] = reinterpret_cast<char*>(w->values.data());
     w->alive = lanes_below(threads - w->first_thread());

@@ -53,6 +53,7 @@ struct Grid {
   const Options* options = nullptr;
   const std::function<void(std::string_view)>* print = nullptr;
   const Code* entry = nullptr;
+  const Compiled* compiled = nullptr;        // null: the kernel is interpreted
   const Observation* observation = nullptr;  // null: nothing listens
   check::Topic topics = check::Topic::none;  // the events a listener wants
   Memory* memory = nullptr;

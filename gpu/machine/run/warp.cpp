@@ -383,8 +383,10 @@ void Warp::run_instructions(std::uint32_t count, bool fair) {
   const Op* pc = fair ? next_fair() : next();
   std::uint32_t done = 0;
   tracks_undefined = true;
+  compiled_until = nullptr;
   while (pc) {
-    const Op* const after = undefined != 0 ? follow_one(*this, pc) : pc->run(*this, pc);
+    const Op* const after =
+        undefined != 0 ? follow_one(*this, pc) : frame->code->handler_of(pc)(*this, pc);
     if (!after) break;
     if (after->instruction != pc->instruction && ++done == count) {
       pause(after);

@@ -202,6 +202,11 @@ struct alignas(64) Warp {
   // Cycles of the block's clock that this turn has used so far.
   std::uint64_t used() const { return static_cast<std::uint64_t>(std::max(0, allotted - budget)); }
 
+  // --- another engine ---
+  const Compiled* compiled = nullptr;    // how it runs the kernel; null: not at all
+  char* homes = nullptr;                 // where it keeps values that the lanes share
+  const Op* compiled_until = nullptr;    // the homes hold what is live at this op; null: nowhere
+
   // --- what the scheduler touches ---
   std::vector<Split> parked;
   std::uint32_t index = 0;  // in the block
@@ -224,6 +229,7 @@ struct alignas(64) Warp {
   std::uint64_t spare_bytes = 0;
   std::vector<std::uint32_t> local_words;
   LineBuffer values;  // Base::warp
+  LineBuffer home_lines;
 
   bool done() const { return alive == 0; }
   bool runnable() const;

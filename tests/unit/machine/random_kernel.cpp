@@ -14,7 +14,7 @@ namespace {
 
 class Writer {
  public:
-  explicit Writer(std::uint32_t seed) : random_(seed) {}
+  Writer(std::uint32_t seed, bool defined) : random_(seed), defined_(defined) {}
 
   std::string run() {
     for (int i = 0; i < words; ++i) line("mov.u32 %r{}, {};", i, i < 3 ? special() : number());
@@ -23,6 +23,9 @@ class Writer {
     for (int i = 0; i < floats; ++i) line("mov.f32 %f{}, 0f3F800000;", i);
     line("ld.param.u64 %base, [table];");
     line("mov.u32 %window, buffer;");
+    if (defined_) line("add.cc.u32 %where, %window, 0;");
+    for (int i = 0; defined_ && i < 4; ++i)
+      line("st.local.v4.u32 [own+{}], {{%r0, %r1, %r2, %r3}};", 16 * i);
     statements(6 + pick(10), {.alike = true});
     label("END");
     line("ret;");
@@ -260,7 +263,7 @@ DONE:
     const auto r = r_.known.size(), d = d_.known.size(), p = p_.known.size();
     body();
     publish();
-    if (chance(85)) r_.known.resize(r), d_.known.resize(d), p_.known.resize(p);
+    if (chance(85) || defined_) r_.known.resize(r), d_.known.resize(d), p_.known.resize(p);
   }
 
   void branch(Place place) {
@@ -385,6 +388,7 @@ DONE:
   }
 
   std::mt19937 random_;
+  const bool defined_;
   std::string text_;
   Pool r_{words, {}}, d_{wides, {}}, p_{predicates, {}};
   std::vector<std::pair<Pool*, int>> new_;
@@ -394,6 +398,6 @@ DONE:
 
 }  // namespace
 
-std::string random_kernel(std::uint32_t seed) { return Writer(seed).run(); }
+std::string random_kernel(std::uint32_t seed, bool defined) { return Writer(seed, defined).run(); }
 
 }  // namespace inflight::machine

@@ -56,6 +56,12 @@ const char* read_turns(std::string_view text, Settings& settings) {
   return good ? nullptr : "a number of instructions from 1, or random:SEED with a number for SEED";
 }
 
+const char* read_compile(std::string_view text, Settings& settings) {
+  if (text != "always" && text != "never") return "always or never";
+  settings.compile = text == "always" ? machine::Compile::always : machine::Compile::never;
+  return nullptr;
+}
+
 const char* read_timeout(std::string_view text, Settings& settings) {
   double seconds = 0;
   if (!read_number(text, seconds) || !(seconds >= 0) || seconds > 1e9)
@@ -194,6 +200,7 @@ constexpr Variable variables[] = {
     {"INFLIGHT_DRIVER", read_driver},
     {"INFLIGHT_ASYNC", read_timing},
     {"INFLIGHT_TURNS", read_turns},
+    {"INFLIGHT_COMPILE", read_compile},
     {"INFLIGHT_TIMEOUT", read_timeout},
     {"INFLIGHT_STATS", read_stats},
     {"INFLIGHT_FIDELITY", read_flag<&Settings::fidelity>},

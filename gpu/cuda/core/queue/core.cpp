@@ -189,6 +189,7 @@ machine::Options Core::options(const Device& device) const {
   machine::Options options;
   options.timing = chosen.timing;
   options.turns = chosen.turns;
+  options.compile = chosen.compile;
   options.timeout = chosen.timeout;
   options.workers = chosen.workers;
   options.listener = observer();

@@ -1,0 +1,189 @@
+// Writes a kernel's host code: for AVX-512, whole warps.
+//
+// A block of it begins with an empty cache. The cache holds the lanes of registers in vector
+// registers: two for 32 lanes of 32 bits, four for 64 bits. What it holds is stored to the frame
+// where control leaves the block. Values that lanes share stay in homes, which are memory.
+#pragma once
+#include <asmjit/asmjit.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "gpu/machine/compile/places.hpp"
+
+namespace inflight::machine::compile {
+
+namespace X = asmjit::x86;
+
+// A general register, as wide as a value.
+inline X::Gp sized(const X::Gp& reg, unsigned bytes) {
+  if (bytes == 8) return reg.r64();
+  return reg.r32();
+}
+
+// An operand's value.
+struct Value {
+  enum class Of : std::uint8_t {
+    constant,  // `bits` in each lane
+    home,      // of `reg`
+    lanes,     // of `reg`, in the frame or the cache
+    row,       // 32 lanes at `offset` from one of the warp's bases
+  };
+  Of of = Of::constant;
+  Shape shape = Shape::uniform();
+  unsigned bytes = 4;  // of a lane
+  std::uint64_t bits = 0;
+  std::uint32_t reg = ptx::none;
+  std::uint32_t base = 0, offset = 0;
+  // One value for each half, or for the whole warp.
+  bool is_scalar() const { return shape.is_affine(); }
+};
+
+class Emitter {
+ public:
+  Emitter(const Places& places, asmjit::CodeHolder& holder);
+  // Labels of the entries, to be resolved once the code has an address.
+  struct EntryLabels {
+    std::uint32_t op;
+    asmjit::Label enter, resume;
+  };
+  const std::vector<EntryLabels>& run();
+
+  X::Assembler a;
+  const Places& places;
+  const Code& code;
+
+  // --- registers with one purpose ---
+  const X::Gp warp = X::rbx, frame = X::rbp, homes = X::r12, shared = X::r13, worker = X::r14,
+              generation = X::r15;
+  // At the stack pointer.
+  static constexpr int shared_end_at = 0, parameters_at = 8, saved_at = 16, frame_bytes = 40;
+
+  // --- values (values.cpp) ---
+  Value value(Ref ref, const ptx::Operand& operand, unsigned bytes);
+  Value value_of(std::uint32_t reg);
+  // The value of lane 0 or of lane 16, in `to`.
+  void scalar(const Value& v, int half, const X::Gp& to);
+  // A part of its lanes: 16 of 32 bits, 8 of 64 bits. In `scratch` unless the cache holds them.
+  X::Zmm lanes(const Value& v, unsigned part, const X::Zmm& scratch);
+  void set_home(std::uint32_t reg, int half, const X::Gp& from);
+  X::Mem home(std::uint32_t reg, int half, unsigned bytes) const;
+  // The vector registers of a result, whose lanes are about to be written. `raw`: a NaN may have
+  // any payload, and becomes the canonical one where its bits are seen.
+  std::array<X::Zmm, 4> result(std::uint32_t reg, bool raw = false);
+  // The same, but not in place of lanes that the register has now.
+  std::array<X::Zmm, 4> fresh_result(std::uint32_t reg);
+  // Leaves so many vector registers free.
+  void make_room(unsigned count);
+  void add_constant(const X::Gp& to, std::int64_t value);
+  // Brings the lanes of an operand into the cache, before vector registers for results are taken.
+  void prepare(const Value& v);
+  bool is_cached(std::uint32_t reg) const;
+  // Gives a register that is a row of real numbers the canonical NaN.
+  void settle(const Value& v);
+  void broadcast(const X::Zmm& to, const X::Gp& from, unsigned bytes);
+  // Adds lane * stride of a part of one half.
+  void add_steps(const X::Zmm& to, std::int64_t stride, unsigned bytes, unsigned part);
+  X::Mem slot(std::uint32_t reg, unsigned part = 0) const;
+  X::Mem predicate(std::uint32_t reg) const { return X::dword_ptr(frame, offset_of(reg)); }
+  std::int32_t offset_of(std::uint32_t reg) const {
+    return static_cast<std::int32_t>(code.slots[reg] & ~3u);
+  }
+  X::Mem field(std::size_t offset, unsigned bytes) const {
+    return X::Mem(warp, static_cast<std::int32_t>(offset), bytes);
+  }
+  X::Mem constant_vector(const std::array<std::uint64_t, 8>& words);
+  static unsigned parts_of(unsigned bytes) { return bytes == 8 ? 4 : 2; }
+
+  // --- calls and exits (calls.cpp) ---
+  // Where a form goes whose fast path does not apply: its handler executes it, and the code behind
+  // it goes on. Ask after prepare() and before result(), and go there before results are written,
+  // unless they have vector registers that were free.
+  asmjit::Label slow(const Site& site);
+  // Where a form goes whose result has not the shape that its register should have: the handler
+  // executes it, and the interpreter goes on.
+  asmjit::Label leave(const Site& site);
+  void load_pointer(const X::Gp& to, const void* value) {
+    a.mov(to, reinterpret_cast<std::uintptr_t>(value));
+  }
+
+  static const X::Zmm nan() { return X::zmm31; }
+  static X::Zmm scratch(unsigned n) { return X::Zmm(28 + n); }  // 0 to 2
+
+ private:
+  struct Cached {
+    std::uint32_t reg;
+    unsigned parts;
+    std::array<std::uint8_t, 4> at;
+    bool dirty, raw;
+    std::uint64_t used;
+  };
+  static constexpr unsigned vectors = 28;
+  // Code that is laid out behind the rest.
+  struct Cold {
+    asmjit::Label label;
+    std::vector<Cached> before;  // the cache when control goes there
+    std::function<void()> emit;
+    bool returns = false;  // to `back`, where the cache is as in `after`
+    asmjit::Label back = {};
+    std::vector<Cached> after = {};
+  };
+
+  // values.cpp
+  Cached* find(std::uint32_t reg);
+  const Cached* find(std::uint32_t reg) const;
+  Cached& load(std::uint32_t reg);
+  Cached& take(std::uint32_t reg);
+  std::uint8_t free_vector();
+  void canonicalise(const Cached& c);
+  void store(Cached& c);
+  // Stores what is dirty and live before the op, or at any of two.
+  void flush(std::uint32_t op, bool forget);
+  void flush_for(std::uint32_t op, std::uint32_t other);
+  void forget_dead(std::uint32_t op);
+  void spread_home(std::uint32_t reg);
+
+  // frame.cpp
+  void prologue();
+  void load_nan();
+  void epilogue();
+  void entry(std::uint32_t op);
+  void check_home(std::uint32_t reg, const asmjit::Label& otherwise);
+  void check_predicate(std::uint32_t reg, const asmjit::Label& otherwise);
+  void load_home(std::uint32_t reg);
+
+  // calls.cpp
+  void call_handler(std::uint32_t op);
+  void call(std::uint32_t op);
+  void phase(std::uint32_t op);
+  void exit_behind(std::uint32_t op);
+  void spread_all(std::uint32_t op);
+  void spread_for_handler(std::uint32_t op);
+  void spread_by_table(std::uint32_t op, std::uint32_t which);
+  void call_helper(const void* function);
+  void reload_homes(std::uint32_t op);
+  void mark_resume(std::uint32_t op);
+  asmjit::Label cold(std::function<void()> emit);
+  void end_form(std::size_t first_cold);
+  void emit_cold();
+
+  // branches.cpp
+  void form(std::uint32_t op);
+  void jump(std::uint32_t op);
+  void branch(std::uint32_t op);
+  void charge(std::uint32_t op);
+
+  std::vector<asmjit::Label> at_;  // by op; leaders only
+  std::vector<EntryLabels> entries_;
+  std::vector<Cached> cached_;
+  std::vector<Cold> cold_;
+  std::map<std::array<std::uint64_t, 8>, asmjit::Label> constants_;
+  std::map<std::uint32_t, asmjit::Label> pauses_;  // by target
+  std::uint64_t clock_ = 0;
+};
+
+}  // namespace inflight::machine::compile
