@@ -203,9 +203,9 @@ struct alignas(64) Warp {
   std::uint64_t used() const { return static_cast<std::uint64_t>(std::max(0, allotted - budget)); }
 
   // --- another engine ---
-  const Compiled* compiled = nullptr;    // how it runs the kernel; null: not at all
-  char* homes = nullptr;                 // where it keeps values that the lanes share
-  const Op* compiled_until = nullptr;    // the homes hold what is live at this op; null: nowhere
+  const Compiled* compiled = nullptr;  // how it runs the kernel; null: not at all
+  char* homes = nullptr;               // where it keeps values that the lanes share
+  const Op* compiled_until = nullptr;  // the homes hold what is live at this op; null: nowhere
 
   // --- what the scheduler touches ---
   std::vector<Split> parked;

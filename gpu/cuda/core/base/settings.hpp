@@ -47,8 +47,8 @@ struct Settings {
   // CUDA's. The default one takes all that Inflight knows, so what newer compilers give runs
   // without being asked for.
   int newest_ptx = 94;
-  async::Timing timing;                  // INFLIGHT_ASYNC: early, late, shuffled:SEED
-  machine::Turns turns;                  // INFLIGHT_TURNS: instructions, random:SEED
+  async::Timing timing;                                // INFLIGHT_ASYNC: early, late, shuffled:SEED
+  machine::Turns turns;                                // INFLIGHT_TURNS: instructions, random:SEED
   machine::Compile compile = machine::Compile::never;  // INFLIGHT_COMPILE: always, never
   std::chrono::milliseconds timeout{0};  // INFLIGHT_TIMEOUT: seconds a launch may take; 0: no limit
   bool stats = false;                    // INFLIGHT_STATS: 1, or a path that ends in .json
