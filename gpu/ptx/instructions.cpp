@@ -269,7 +269,8 @@ Opcode take_opcode(std::string_view& text) {
 }
 
 // Words that ptxas 13.0 knows and that are no modifiers here. It was asked for every word that its
-// compilers write.
+// compilers write. Later PTX has more.
+constexpr int kWordsVersion = 90;
 bool is_word_of_assembler(std::string_view text) {
   constexpr std::string_view words[] = {"alloc",     "b2",    "cp",       "dealloc",       "dis",
                                         "en",        "inv",   "mbarrier", "mbarrier_init", "mma",
@@ -292,8 +293,10 @@ class Decoder {
     }
     form_.instruction.opcode = form_.base;
     split(rest, '.', [&](std::string_view w) { component(w); });
-    if (std::string why = assembly_mistake(form_.base, text_, rest); !why.empty())
+    if (std::string why = assembly_mistake(form_.base, text_, rest); !why.empty()) {
       form_.assembler_refusal = std::move(why);
+      form_.refused_until = kAssembledVersion;
+    }
     if (text_.ends_with('.') || text_.find("..") != text_.npos)
       refuse(fmt::format("`{}` has a dot with nothing after it", text_));
     check_types();
@@ -322,8 +325,10 @@ class Decoder {
     if (is_wgmma_shape(form_.base, shape)) return;
     if (w.kind == Word::Kind::unknown) {
       refuse(fmt::format("`.{}` in `{}` is not a known modifier", text, text_));
-      if (!is_listed(form_.base) && !is_word_of_assembler(text))
+      if (!is_listed(form_.base) && !is_word_of_assembler(text)) {
         form_.assembler_refusal = form_.refusal;
+        form_.refused_until = kWordsVersion;
+      }
     } else if (!allows(row(), w)) {
       refuse(fmt::format("`{}` takes no `.{}` (in `{}`)", spelling(form_.base), text, text_));
     } else {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gpu/ptx/assembled.hpp"
 #include "gpu/ptx/module.hpp"
 #include "gpu/ptx/name_map.hpp"
 
@@ -35,10 +36,11 @@ Word find_word(std::string_view component);
 
 // An opcode as written, decoded once.
 struct Form {
-  Instruction instruction;        // fields opcode to name; unknown if refused
-  Opcode base = Opcode::unknown;  // set even if a modifier is unknown
-  std::string refusal;            // the reason; empty if accepted
-  std::string assembler_refusal;  // why no assembler takes it; empty if one may
+  Instruction instruction;                // fields opcode to name; unknown if refused
+  Opcode base = Opcode::unknown;          // set even if a modifier is unknown
+  std::string refusal;                    // the reason; empty if accepted
+  std::string assembler_refusal;          // why no assembler takes it; empty if one may
+  int refused_until = kAssembledVersion;  // the newest PTX for which that is known
 };
 
 Form decode(std::string_view opcode);

@@ -1,6 +1,5 @@
 // arch: compute_90a
 // flags: -code=sm_90a,compute_90a
-// software-only
 // async: late early shuffled:1
 // Forms that PTX 8.6 and 8.7 added for sm_90 too: relaxed mbarrier operations with one-sided
 // fences, fences restricted to shared memory, bulk copies to .shared::cta, fp8 products of k16 and
