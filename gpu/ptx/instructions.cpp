@@ -268,6 +268,12 @@ Opcode take_opcode(std::string_view& text) {
   return Opcode::unknown;
 }
 
+// Is it a number of dimensions, as `6d`? No PTX has more than those in the tables.
+bool is_dimension(std::string_view text) {
+  const auto letters = text.find_first_not_of("0123456789");
+  return letters != 0 && letters != text.npos && text.substr(letters) == "d";
+}
+
 // Words that ptxas 13.0 knows and that are no modifiers here. It was asked for every word that its
 // compilers write. Later PTX has more.
 constexpr int kWordsVersion = 90;
@@ -275,8 +281,7 @@ bool is_word_of_assembler(std::string_view text) {
   constexpr std::string_view words[] = {"alloc",     "b2",    "cp",       "dealloc",       "dis",
                                         "en",        "inv",   "mbarrier", "mbarrier_init", "mma",
                                         "multicast", "shift", "sp",       "thread",        "wait"};
-  const auto letters = text.find_first_not_of("0123456789");
-  if (letters != 0) return letters == text.npos || text.substr(letters) != "d";  // not .6d
+  if (text.find_first_of("0123456789") == 0) return !is_dimension(text);
   return std::find(std::begin(words), std::end(words), text) != std::end(words);
 }
 
@@ -327,7 +332,7 @@ class Decoder {
       refuse(fmt::format("`.{}` in `{}` is not a known modifier", text, text_));
       if (!is_listed(form_.base) && !is_word_of_assembler(text)) {
         form_.assembler_refusal = form_.refusal;
-        form_.refused_until = kWordsVersion;
+        form_.refused_until = is_dimension(text) ? kAssembledVersion : kWordsVersion;
       }
     } else if (!allows(row(), w)) {
       refuse(fmt::format("`{}` takes no `.{}` (in `{}`)", spelling(form_.base), text, text_));

@@ -22,7 +22,7 @@ bool Parser::instruction(const char* start, std::uint32_t line) {
   if (lex_.peek() == '.') text = spaced_opcode(text);
   if (text.empty()) return lex_.expected("an instruction");
   const Form& form = forms_.find(text, hash(text));
-  if (!form.assembler_refusal.empty() && version() <= form.refused_until)
+  if (!form.assembler_refusal.empty() && version_number() <= form.refused_until)
     return lex_.fail_at(text.data(), form.assembler_refusal);
   Instruction in = form.instruction;
   in.name = text, in.line = line, in.location = location_;
@@ -31,7 +31,7 @@ bool Parser::instruction(const char* start, std::uint32_t line) {
                                       : known_instruction(in, form, start);
 }
 
-int Parser::version() const { return module_.version_major * 10 + module_.version_minor; }
+int Parser::version_number() const { return module_.version_major * 10 + module_.version_minor; }
 
 // Returns the opcode without its spaces: `prmt .b32` is `prmt.b32`.
 std::string_view Parser::spaced_opcode(std::string_view head) {

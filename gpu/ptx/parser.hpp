@@ -133,7 +133,7 @@ class Parser {
   // --- operands.cpp, specials.cpp: instructions ---
   bool instruction(const char* start, std::uint32_t line);
   std::string_view spaced_opcode(std::string_view head);
-  int version() const;  // major * 10 + minor
+  int version_number() const;  // major * 10 + minor
   bool known_instruction(Instruction&, const Form&, const char* start);
   bool unknown_instruction(Instruction&, const Form&);
   bool guard(Instruction&);

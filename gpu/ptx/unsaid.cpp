@@ -40,7 +40,7 @@ bool flushes(const Instruction& in) {
 bool Parser::complete(Instruction& in) {
   if (module_.target_number && module_.target_number < 20 && flushes(in)) in.mods.insert(Mod::ftz);
   if (!is_precise(in) || says_precision(in)) return true;
-  if (in.opcode == Opcode::mad && in.types[0] == Type::f32 && version() < kRoundedMad) {
+  if (in.opcode == Opcode::mad && in.types[0] == Type::f32 && version_number() < kRoundedMad) {
     in.mods.insert(Mod::rn);
     return true;
   }

@@ -54,7 +54,7 @@ class FreeList {
  private:
   // Threads that synchronise one by one keep and free whole tries, of more nodes than they use at
   // once.
-  static constexpr std::size_t most = (std::size_t{4} << 20) / bytes;
+  static constexpr std::size_t most = (std::size_t{1} << 20) / bytes;
   struct AtEnd {
     ~AtEnd() {
       while (list.first) ::operator delete(std::exchange(list.first, list.first->next));
