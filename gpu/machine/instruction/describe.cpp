@@ -259,7 +259,7 @@ class Describer {
       const auto& use = std::get<MatrixUse>(detail);
       const unsigned lanes = use.rows * use.count;
       m->bytes = use.row_bytes;
-      m->lanes = lanes == 32 ? ~0u : (1u << lanes) - 1;
+      m->lanes = lanes < 32 ? (1u << lanes) - 1 : ~0u;
     }
     if (in.opcode == Opcode::tcgen05_alloc) m->lanes = 1;  // the warp stores one address
     if (std::holds_alternative<TensorUse>(detail)) {
