@@ -24,12 +24,14 @@ INFLIGHT_HOST_DEVICE std::uint64_t clock_nanoseconds() {
 #endif
 }
 
+#if !defined(__CUDACC_RTC__)
 // For host code that waits: another thread runs in the meantime.
 inline void yield_thread() {
-#if defined(__linux__) && !defined(__CUDACC_RTC__)
+#  if defined(__linux__)
   sched_yield();
-#endif
+#  endif
 }
+#endif
 
 // Converts a duration with a count() and a period, a fraction of a second.
 INFLIGHT_CALLS_ARGUMENTS
