@@ -13,8 +13,9 @@ inline constexpr int kAssembledVersion = 95;
 // Does assembled.def have the forms of this opcode?
 bool is_listed(Opcode);
 
-// Why ptxas takes the instruction `name` for no chip. `words` is what follows its opcode
-// (`.sat.s32`). Empty if ptxas takes it, and for opcodes that assembled.def does not list.
+// Why ptxas takes the instruction `name` for no chip: a word that is none of its opcode's, or one
+// that is said twice. `words` is what follows its opcode (`.sat.s32`). Empty if ptxas may take it,
+// and for opcodes that assembled.def does not list.
 std::string assembly_mistake(Opcode, std::string_view name, std::string_view words);
 
 // What to say of an instruction without its rounding.
