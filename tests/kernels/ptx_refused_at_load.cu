@@ -46,8 +46,6 @@ int main() {
       "ld.u32.global %r0, [%rd1];",
       "add.tile.s32 %r0, %r1, %r1;",
       "mul.lo.lo.s32 %r0, %r1, %r1;",
-      "mul.lo.hi.s32 %r0, %r1, %r1;",
-      "mul.s32 %r0, %r1, %r1;",
       "add.b32 %r0, %r1, %r1;",
       "add.v2.u32 %r0, %r1, %r1;",
       "addd.s32 %r0, %r1, %r1;",
