@@ -14,9 +14,9 @@
 //   ready.wait(token);            // all threads' parts are done
 //
 // barrier<thread_scope_device>, <thread_scope_system> and <thread_scope_thread> lie in ordinary
-// memory, and host code has them too. Copies do not complete on them. So is
-// barrier<thread_scope_block, F>, whose phases end with a call of an F: the last thread to arrive
-// makes it, before any wait returns.
+// memory, and host code has them too. Copies do not complete on them.
+// barrier<thread_scope_block, F> is of that kind too: each phase ends with a call of an F, which
+// the last thread to arrive makes before any wait returns.
 #pragma once
 #include <inflight/impl/copy_policy.cuh>
 #include <inflight/impl/counted_barrier.cuh>
