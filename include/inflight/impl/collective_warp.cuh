@@ -9,6 +9,7 @@
 #pragma once
 #include <inflight/impl/collective_lanes.cuh>
 #include <inflight/impl/collective_redux.cuh>
+#include <inflight/impl/keep_in_register.cuh>
 
 namespace inflight::impl {
 
@@ -64,8 +65,13 @@ INFLIGHT_DEVICE T butterfly(std::uint32_t mask, unsigned rank, const T& value, O
 }
 
 // Inclusive scan of ranks 0 to N - 1, which are neighbouring lanes.
+//
+// The compiler must not know that two scans compare the same rank. Of several scans in a row it
+// otherwise makes one branch on the rank, in each arm of which the exchanges stand once more: a
+// kernel of four scans on an H200 took four times as long.
 template <unsigned N, unsigned ActiveWarps = 1, unsigned Step = 1, class T, class Op>
 INFLIGHT_DEVICE T scan_up(std::uint32_t mask, unsigned rank, const T& value, Op& op) {
+  if constexpr (Step == 1) rank = keep_in_register(rank);
   if constexpr (Step >= N) {
     return value;
   } else if constexpr (4 * Step <= N && radix4<T, ActiveWarps>) {

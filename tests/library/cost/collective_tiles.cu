@@ -44,11 +44,14 @@ __device__ __forceinline__ T up_fours(unsigned rank, T v) {
   return rank >= 2 * Step ? far + near : near;
 }
 template <class T>
-__device__ __forceinline__ T upto_32(T v) {
-  const unsigned rank = lane() & 31;
+__device__ __forceinline__ T upto_32_of(unsigned rank, T v) {
   v = up_fours<4>(rank, up_fours<1>(rank, v));
   const T other = __shfl_up_sync(~0u, v, 16);
   return rank >= 16 ? other + v : v;
+}
+template <class T>
+__device__ __forceinline__ T upto_32(T v) {
+  return upto_32_of(lane() & 31, v);
 }
 
 BOTH(reduce_32_int, int, 32, inflight::reduce(tile, value, inflight::plus<int>()),
@@ -59,3 +62,23 @@ BOTH(reduce_8_float, float, 8, inflight::reduce(tile, value, inflight::plus<floa
 BOTH(scan_32_int, int, 32, inflight::inclusive_scan(tile, value), upto_32(value))
 BOTH(scan_32_float, float, 32, inflight::inclusive_scan(tile, value), upto_32(value))
 BOTH(exclusive_32_int, int, 32, inflight::exclusive_scan(tile, value), upto_32(value) - value)
+
+// Four scans in a row, whose comparisons of the rank the compiler must not join into one branch.
+template <class Scan>
+__device__ __forceinline__ void each_of_four(int* data, Scan scan) {
+#pragma unroll
+  for (int i = 0; i < 4; ++i) data[i * 32 + threadIdx.x] = scan(data[i * 32 + threadIdx.x]);
+}
+extern "C" __global__ void library_four_scans(int* data) {
+  auto tile = inflight::tiled_partition<32>(inflight::this_thread_block());
+  each_of_four(data, [&](int value) { return inflight::inclusive_scan(tile, value); });
+}
+extern "C" __global__ void hand_four_scans(int* data) {
+  unsigned own;
+  asm volatile("mov.u32 %0, %%laneid;" : "=r"(own));
+  each_of_four(data, [=](int value) {
+    unsigned rank = own & 31;
+    asm volatile("" : "+r"(rank));
+    return upto_32_of(rank, value);
+  });
+}
