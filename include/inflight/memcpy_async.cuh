@@ -108,7 +108,7 @@ enum class async_contract_fulfillment { none, async };
 
 namespace impl {
 
-INFLIGHT_DEVICE async_contract_fulfillment fulfilled(const copied& by) {
+INFLIGHT_HOST_DEVICE async_contract_fulfillment fulfilled(const copied& by) {
   return by.asynchronously ? async_contract_fulfillment::async : async_contract_fulfillment::none;
 }
 
@@ -124,11 +124,30 @@ INFLIGHT_DEVICE void copy_in_bulk(const Group& group, void* to, const void* from
                           policy...);
 }
 
+// The barrier's current phase also waits for the copies of the group's threads.
+template <class T, class Group, class Size, class... Policy>
+INFLIGHT_DEVICE async_contract_fulfillment copy_on_mbarrier(const Group& group, void* to,
+                                                            const void* from, Size bytes,
+                                                            std::uint32_t mbarrier,
+                                                            Policy... policy) {
+  if constexpr (has_sm90<T> && alignment_of_size<Size> >= 16) {
+    if (__isShared(to) && __isGlobal(from)) {
+      copy_in_bulk(group, to, from, static_cast<std::uint32_t>(bytes), mbarrier, policy...);
+      return async_contract_fulfillment::async;
+    }
+  }
+  const copied by = copy_part<promise<T, Size>>(group, to, from, bytes, policy...);
+  ptx::cp_async_mbarrier_arrive(mbarrier);
+  return fulfilled(by);
+}
+
 // The copy is complete when the call returns.
+INFLIGHT_CALLS_ARGUMENTS
 template <int Alignment, class Group, class Size>
-INFLIGHT_DEVICE async_contract_fulfillment copy_now(const Group& group, void* to, const void* from,
-                                                    Size bytes) {
-  if (copy_part<Alignment>(group, to, from, bytes).asynchronously) ptx::cp_async_wait_all();
+INFLIGHT_HOST_DEVICE async_contract_fulfillment copy_now(const Group& group, void* to,
+                                                         const void* from, Size bytes) {
+  [[maybe_unused]] const copied by = copy_part<Alignment>(group, to, from, bytes);
+  INFLIGHT_ON_DEVICE(if (by.asynchronously) ptx::cp_async_wait_all();)
   return async_contract_fulfillment::none;
 }
 
@@ -136,66 +155,64 @@ INFLIGHT_DEVICE async_contract_fulfillment copy_now(const Group& group, void* to
 
 // The threads of the group copy, and the barrier's current phase also waits for their copies. The
 // threads arrive as usual. cp.async.mbarrier.arrive; one cp.async.bulk for aligned_size_t<16> or
-// more on sm_90.
+// more on sm_90. If the barrier is not an mbarrier, and on the host, the copy is complete when the
+// call returns.
+INFLIGHT_CALLS_ARGUMENTS
 template <class Group, class T, class Size, class... Policy>
-INFLIGHT_DEVICE async_contract_fulfillment memcpy_async(const Group& group, T* to, const T* from,
-                                                        Size bytes, barrier<>& done,
-                                                        Policy... policy) {
+INFLIGHT_HOST_DEVICE async_contract_fulfillment memcpy_async(const Group& group, T* to,
+                                                             const T* from, Size bytes,
+                                                             [[maybe_unused]] barrier<>& done,
+                                                             [[maybe_unused]] Policy... policy) {
   impl::require_policy<Policy...>();
-  if (!done.is_mbarrier()) return impl::copy_now<impl::promise<T, Size>>(group, to, from, bytes);
-  if constexpr (impl::has_sm90<T> && impl::alignment_of_size<Size> >= 16) {
-    if (__isShared(to) && __isGlobal(from)) {
-      impl::copy_in_bulk(group, to, from, static_cast<std::uint32_t>(bytes), done.address(),
-                         policy...);
-      return async_contract_fulfillment::async;
-    }
-  }
-  const impl::copied by =
-      impl::copy_part<impl::promise<T, Size>>(group, to, from, bytes, policy...);
-  ptx::cp_async_mbarrier_arrive(done.address());
-  return impl::fulfilled(by);
+  INFLIGHT_ON_DEVICE(if (done.is_mbarrier()) return impl::copy_on_mbarrier<T>(
+                         group, to, from, bytes, done.address(), policy...);)
+  return impl::copy_now<impl::promise<T, Size>>(group, to, from, bytes);
 }
+INFLIGHT_CALLS_ARGUMENTS
 template <class Group, class Size, class... Policy>
-INFLIGHT_DEVICE async_contract_fulfillment memcpy_async(const Group& group, void* to,
-                                                        const void* from, Size bytes,
-                                                        barrier<>& done, Policy... policy) {
+INFLIGHT_HOST_DEVICE async_contract_fulfillment memcpy_async(const Group& group, void* to,
+                                                             const void* from, Size bytes,
+                                                             barrier<>& done, Policy... policy) {
   return memcpy_async<Group, void>(group, to, from, bytes, done, policy...);
 }
 
 // This thread alone copies.
 template <class T, class Size, class... Policy>
-INFLIGHT_DEVICE async_contract_fulfillment memcpy_async(T* to, const T* from, Size bytes,
-                                                        barrier<>& done, Policy... policy) {
+INFLIGHT_HOST_DEVICE async_contract_fulfillment memcpy_async(T* to, const T* from, Size bytes,
+                                                             barrier<>& done, Policy... policy) {
   return memcpy_async(impl::one_thread{}, to, from, bytes, done, policy...);
 }
 template <class Size, class... Policy>
-INFLIGHT_DEVICE async_contract_fulfillment memcpy_async(void* to, const void* from, Size bytes,
-                                                        barrier<>& done, Policy... policy) {
+INFLIGHT_HOST_DEVICE async_contract_fulfillment memcpy_async(void* to, const void* from, Size bytes,
+                                                             barrier<>& done, Policy... policy) {
   return memcpy_async(impl::one_thread{}, to, from, bytes, done, policy...);
 }
 
 // --- with a barrier in ordinary memory, on which no copy completes ---
 
 // The copy is complete when the call returns.
+INFLIGHT_CALLS_ARGUMENTS
 template <class Group, class T, class Size, thread_scope Scope, class Completion>
-INFLIGHT_DEVICE async_contract_fulfillment memcpy_async(const Group& group, T* to, const T* from,
-                                                        Size bytes, barrier<Scope, Completion>&) {
+INFLIGHT_HOST_DEVICE async_contract_fulfillment memcpy_async(const Group& group, T* to,
+                                                             const T* from, Size bytes,
+                                                             barrier<Scope, Completion>&) {
   return impl::copy_now<impl::promise<T, Size>>(group, to, from, bytes);
 }
+INFLIGHT_CALLS_ARGUMENTS
 template <class Group, class Size, thread_scope Scope, class Completion>
-INFLIGHT_DEVICE async_contract_fulfillment memcpy_async(const Group& group, void* to,
-                                                        const void* from, Size bytes,
-                                                        barrier<Scope, Completion>& done) {
+INFLIGHT_HOST_DEVICE async_contract_fulfillment memcpy_async(const Group& group, void* to,
+                                                             const void* from, Size bytes,
+                                                             barrier<Scope, Completion>& done) {
   return memcpy_async<Group, void>(group, to, from, bytes, done);
 }
 template <class T, class Size, thread_scope Scope, class Completion>
-INFLIGHT_DEVICE async_contract_fulfillment memcpy_async(T* to, const T* from, Size bytes,
-                                                        barrier<Scope, Completion>& done) {
+INFLIGHT_HOST_DEVICE async_contract_fulfillment memcpy_async(T* to, const T* from, Size bytes,
+                                                             barrier<Scope, Completion>& done) {
   return memcpy_async(impl::one_thread{}, to, from, bytes, done);
 }
 template <class Size, thread_scope Scope, class Completion>
-INFLIGHT_DEVICE async_contract_fulfillment memcpy_async(void* to, const void* from, Size bytes,
-                                                        barrier<Scope, Completion>& done) {
+INFLIGHT_HOST_DEVICE async_contract_fulfillment memcpy_async(void* to, const void* from, Size bytes,
+                                                             barrier<Scope, Completion>& done) {
   return memcpy_async(impl::one_thread{}, to, from, bytes, done);
 }
 

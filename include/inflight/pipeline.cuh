@@ -35,7 +35,7 @@ struct transaction_bytes {};
 
 // A block's pipeline in shared memory: two mbarriers a stage. Trivial; make_pipeline initialises
 // it. For device and system scope see impl/counted_pipeline.cuh.
-template <int Stages>
+template <auto Stages>
 class pipeline_shared_state<thread_scope_block, Stages> {
   static_assert(Stages >= 1 && Stages <= 255, "A pipeline has 1 to 255 stages.");
 
@@ -55,39 +55,39 @@ class pipeline<thread_scope_thread, Stages, async_groups> {
   static_assert(Stages >= 1, "A pipeline has at least one stage.");
 
  public:
-  INFLIGHT_DEVICE void producer_acquire() {}
-  INFLIGHT_DEVICE void producer_commit() {
-    ptx::cp_async_commit_group();
+  INFLIGHT_HOST_DEVICE void producer_acquire() {}
+  INFLIGHT_HOST_DEVICE void producer_commit() {
+    INFLIGHT_ON_DEVICE(ptx::cp_async_commit_group();)
     ++ahead_;
   }
   // Waits for the oldest batch. The number of newer ones is known only at run time: one comparison
   // if Stages are in flight, and one more for each fewer.
-  INFLIGHT_DEVICE void consumer_wait() {
-    wait_behind<Stages>();
+  INFLIGHT_HOST_DEVICE void consumer_wait() {
+    INFLIGHT_ON_DEVICE(wait_behind<Stages>();)
     --ahead_;
   }
   // Waits until all but the `Newer` newest batches are complete: one instruction. For streams that
   // commit one batch each iteration, empty ones at the end.
   template <int Newer>
-  INFLIGHT_DEVICE void consumer_wait_prior() {
-    ptx::cp_async_wait_group<Newer>();
+  INFLIGHT_HOST_DEVICE void consumer_wait_prior() {
+    INFLIGHT_ON_DEVICE(ptx::cp_async_wait_group<Newer>();)
     ahead_ = Newer;
   }
   // For the same source as other pipelines: cp.async groups have no wait with a limit, so these
   // wait for the batch and return true.
   template <class Duration>
-  INFLIGHT_DEVICE bool consumer_wait_for(const Duration&) {
+  INFLIGHT_HOST_DEVICE bool consumer_wait_for(const Duration&) {
     consumer_wait();
     return true;
   }
   template <class Time>
-  INFLIGHT_DEVICE bool consumer_wait_until(const Time&) {
+  INFLIGHT_HOST_DEVICE bool consumer_wait_until(const Time&) {
     consumer_wait();
     return true;
   }
-  INFLIGHT_DEVICE void consumer_release() {}
-  INFLIGHT_DEVICE bool quit() { return true; }
-  INFLIGHT_DEVICE void used_ordinary_stores() {}
+  INFLIGHT_HOST_DEVICE void consumer_release() {}
+  INFLIGHT_HOST_DEVICE bool quit() { return true; }
+  INFLIGHT_HOST_DEVICE void used_ordinary_stores() {}
 
  private:
   template <int Ahead>
@@ -112,49 +112,49 @@ class pipeline<thread_scope_thread, Stages, async_groups> {
 template <>
 class pipeline<thread_scope_block, any_stages, mbarrier_arrivals> {
  public:
-  INFLIGHT_DEVICE pipeline(const impl::pipeline_ring& ring, int stages)
+  INFLIGHT_HOST_DEVICE pipeline(const impl::pipeline_ring& ring, int stages)
       : ring_(ring), stages_(stages) {}
 
   // Waits until the next stage to fill has been released by all consumers.
-  INFLIGHT_DEVICE void producer_acquire() { ring_.acquire(stages_); }
+  INFLIGHT_HOST_DEVICE void producer_acquire() { ring_.acquire(stages_); }
   // The stage is full once all producers have committed it and their copies are done.
-  INFLIGHT_DEVICE void producer_commit() { commit(stages_); }
+  INFLIGHT_HOST_DEVICE void producer_commit() { commit(stages_); }
   // Waits until the oldest stage is full: the copies of all producers are complete.
-  INFLIGHT_DEVICE void consumer_wait() { ring_.wait(); }
+  INFLIGHT_HOST_DEVICE void consumer_wait() { ring_.wait(); }
   // The same for at most a duration, or until a time of the GPU's clock, both cuda::std::chrono
   // types. Returns whether the stage is full.
+  INFLIGHT_CALLS_ARGUMENTS
   template <class Duration>
-  INFLIGHT_DEVICE bool consumer_wait_for(const Duration& time) {
+  INFLIGHT_HOST_DEVICE bool consumer_wait_for(const Duration& time) {
     return impl::test_for(impl::nanoseconds(time), [&] { return ring_.is_full(); });
   }
+  INFLIGHT_CALLS_ARGUMENTS
   template <class Time>
-  INFLIGHT_DEVICE bool consumer_wait_until(const Time& time) {
+  INFLIGHT_HOST_DEVICE bool consumer_wait_until(const Time& time) {
     return impl::test_until(impl::nanoseconds(time.time_since_epoch()),
                             [&] { return ring_.is_full(); });
   }
   // This thread is done with the stage. It is free again when all consumers have released it.
-  INFLIGHT_DEVICE void consumer_release() { ring_.release(stages_); }
+  INFLIGHT_HOST_DEVICE void consumer_release() { ring_.release(stages_); }
 
   // Index of the stage being filled and of the stage being used: 0 to the number of stages - 1.
-  INFLIGHT_DEVICE int producer_stage() const { return ring_.head.stage; }
-  INFLIGHT_DEVICE int consumer_stage() const { return ring_.tail.stage; }
+  INFLIGHT_HOST_DEVICE int producer_stage() const { return ring_.head.stage; }
+  INFLIGHT_HOST_DEVICE int consumer_stage() const { return ring_.tail.stage; }
 
   // This thread leaves the pipeline, with no stage of its own acquired or in use. Returns whether
   // it is the last to leave; then the state's memory is free. A pipeline need not be left.
-  INFLIGHT_DEVICE bool quit() { return ring_.leave(stages_); }
+  INFLIGHT_HOST_DEVICE bool quit() { return ring_.leave(stages_); }
 
   // For memcpy_async: ordinary stores wrote some bytes of the stage.
-  INFLIGHT_DEVICE void used_ordinary_stores() { ordinary_stores_ = true; }
+  INFLIGHT_HOST_DEVICE void used_ordinary_stores() { ordinary_stores_ = true; }
 
  protected:
-  INFLIGHT_DEVICE void commit(int stages) {
-    const std::uint32_t full = ring_.full(ring_.head);
+  INFLIGHT_HOST_DEVICE void commit(int stages) {
     if (ordinary_stores_) {
-      ptx::cp_async_mbarrier_arrive(full);
-      ptx::mbarrier_arrive(full);
+      ring_.fill_after_stores();
       ordinary_stores_ = false;
     } else {
-      ptx::cp_async_mbarrier_arrive_noinc(full);
+      ring_.fill();
     }
     ring_.head.advance(stages);
   }
@@ -168,11 +168,11 @@ template <int Stages>
 class pipeline<thread_scope_block, Stages, mbarrier_arrivals>
     : public pipeline<thread_scope_block, any_stages, mbarrier_arrivals> {
  public:
-  INFLIGHT_DEVICE explicit pipeline(const impl::pipeline_ring& ring)
+  INFLIGHT_HOST_DEVICE explicit pipeline(const impl::pipeline_ring& ring)
       : pipeline<thread_scope_block, any_stages, mbarrier_arrivals>(ring, Stages) {}
-  INFLIGHT_DEVICE void producer_acquire() { this->ring_.acquire(Stages); }
-  INFLIGHT_DEVICE void producer_commit() { this->commit(Stages); }
-  INFLIGHT_DEVICE void consumer_release() { this->ring_.release(Stages); }
+  INFLIGHT_HOST_DEVICE void producer_acquire() { this->ring_.acquire(Stages); }
+  INFLIGHT_HOST_DEVICE void producer_commit() { this->commit(Stages); }
+  INFLIGHT_HOST_DEVICE void consumer_release() { this->ring_.release(Stages); }
 };
 
 // The same, filled by bulk and tensor copies. One thread produces, and a stage is full when the
@@ -226,34 +226,38 @@ class pipeline<thread_scope_block, Stages, transaction_bytes> {
 // One thread's pipeline; needs no shared memory. Its waits are exact for up to `Stages` batches in
 // flight.
 template <int Stages = 4>
-INFLIGHT_DEVICE pipeline<thread_scope_thread, Stages> make_pipeline() {
+INFLIGHT_HOST_DEVICE pipeline<thread_scope_thread, Stages> make_pipeline() {
   return {};
 }
 
 // All threads of the group call it together; it waits for them. Every thread produces and consumes.
-template <class Completion = mbarrier_arrivals, class Group, int Stages>
-INFLIGHT_DEVICE auto make_pipeline(const Group& group,
-                                   pipeline_shared_state<thread_scope_block, Stages>* state)
-    -> pipeline<thread_scope_block, Stages, Completion> {
-  return pipeline<thread_scope_block, Stages, Completion>(impl::set_up<Completion>(group, state));
+INFLIGHT_CALLS_ARGUMENTS
+template <class Completion = mbarrier_arrivals, class Group, auto Stages>
+INFLIGHT_HOST_DEVICE auto make_pipeline(const Group& group,
+                                        pipeline_shared_state<thread_scope_block, Stages>* state)
+    -> pipeline<thread_scope_block, int(Stages), Completion> {
+  return pipeline<thread_scope_block, int(Stages), Completion>(
+      impl::set_up<Completion>(group, state));
 }
 
 // The same with a role for each thread.
-template <class Completion = mbarrier_arrivals, class Group, int Stages>
-INFLIGHT_DEVICE auto make_pipeline(const Group& group,
-                                   pipeline_shared_state<thread_scope_block, Stages>* state,
-                                   pipeline_role role)
-    -> pipeline<thread_scope_block, Stages, Completion> {
-  return pipeline<thread_scope_block, Stages, Completion>(
+INFLIGHT_CALLS_ARGUMENTS
+template <class Completion = mbarrier_arrivals, class Group, auto Stages>
+INFLIGHT_HOST_DEVICE auto make_pipeline(const Group& group,
+                                        pipeline_shared_state<thread_scope_block, Stages>* state,
+                                        pipeline_role role)
+    -> pipeline<thread_scope_block, int(Stages), Completion> {
+  return pipeline<thread_scope_block, int(Stages), Completion>(
       impl::set_up<Completion>(group, state, role == pipeline_role::producer));
 }
 
 // The same: the first `producers` threads by rank produce, the others consume.
-template <class Completion = mbarrier_arrivals, class Group, int Stages>
-INFLIGHT_DEVICE auto make_pipeline(const Group& group,
-                                   pipeline_shared_state<thread_scope_block, Stages>* state,
-                                   std::size_t producers)
-    -> pipeline<thread_scope_block, Stages, Completion> {
+INFLIGHT_CALLS_ARGUMENTS
+template <class Completion = mbarrier_arrivals, class Group, auto Stages>
+INFLIGHT_HOST_DEVICE auto make_pipeline(const Group& group,
+                                        pipeline_shared_state<thread_scope_block, Stages>* state,
+                                        std::size_t producers)
+    -> pipeline<thread_scope_block, int(Stages), Completion> {
   return make_pipeline<Completion>(
       group, state,
       group.thread_rank() < producers ? pipeline_role::producer : pipeline_role::consumer);
@@ -261,24 +265,27 @@ INFLIGHT_DEVICE auto make_pipeline(const Group& group,
 
 // The same for device and system scope, where no copy completes on a barrier: each producer's
 // commit waits for its own copies.
-template <class Group, thread_scope Scope, int Stages,
+INFLIGHT_CALLS_ARGUMENTS
+template <class Group, thread_scope Scope, auto Stages,
           class = std::enable_if_t<Scope != thread_scope_block>>
-INFLIGHT_DEVICE pipeline<Scope> make_pipeline(const Group& group,
-                                              pipeline_shared_state<Scope, Stages>* state) {
+INFLIGHT_HOST_DEVICE pipeline<Scope> make_pipeline(const Group& group,
+                                                   pipeline_shared_state<Scope, Stages>* state) {
   return pipeline<Scope>(*state, group);
 }
-template <class Group, thread_scope Scope, int Stages,
+INFLIGHT_CALLS_ARGUMENTS
+template <class Group, thread_scope Scope, auto Stages,
           class = std::enable_if_t<Scope != thread_scope_block>>
-INFLIGHT_DEVICE pipeline<Scope> make_pipeline(const Group& group,
-                                              pipeline_shared_state<Scope, Stages>* state,
-                                              pipeline_role role) {
+INFLIGHT_HOST_DEVICE pipeline<Scope> make_pipeline(const Group& group,
+                                                   pipeline_shared_state<Scope, Stages>* state,
+                                                   pipeline_role role) {
   return pipeline<Scope>(*state, group, role);
 }
-template <class Group, thread_scope Scope, int Stages,
+INFLIGHT_CALLS_ARGUMENTS
+template <class Group, thread_scope Scope, auto Stages,
           class = std::enable_if_t<Scope != thread_scope_block>>
-INFLIGHT_DEVICE pipeline<Scope> make_pipeline(const Group& group,
-                                              pipeline_shared_state<Scope, Stages>* state,
-                                              std::size_t producers) {
+INFLIGHT_HOST_DEVICE pipeline<Scope> make_pipeline(const Group& group,
+                                                   pipeline_shared_state<Scope, Stages>* state,
+                                                   std::size_t producers) {
   return make_pipeline(
       group, state,
       group.thread_rank() < producers ? pipeline_role::producer : pipeline_role::consumer);
@@ -290,7 +297,7 @@ namespace impl {
 
 // A group's threads arrive one by one, but a stage of transaction bytes waits only for bytes.
 template <class Completion>
-INFLIGHT_DEVICE constexpr void require_group_copies() {
+INFLIGHT_HOST_DEVICE constexpr void require_group_copies() {
   static_assert(
       !by_bytes<Completion>,
       "A pipeline of transaction_bytes is filled by bulk copies, which one thread issues: "
@@ -298,10 +305,11 @@ INFLIGHT_DEVICE constexpr void require_group_copies() {
 }
 
 // Copies into a stage by groups of cp.async, or by mbarrier arrivals.
+INFLIGHT_CALLS_ARGUMENTS
 template <int Alignment, class Group, class Size, class Pipeline, class... Policy>
-INFLIGHT_DEVICE async_contract_fulfillment copy_into_stage(const Group& group, void* to,
-                                                           const void* from, Size bytes,
-                                                           Pipeline& into, Policy... policy) {
+INFLIGHT_HOST_DEVICE async_contract_fulfillment copy_into_stage(const Group& group, void* to,
+                                                                const void* from, Size bytes,
+                                                                Pipeline& into, Policy... policy) {
   require_policy<Policy...>();
   const copied by = copy_part<Alignment>(group, to, from, bytes, policy...);
   if (by.with_stores) into.used_ordinary_stores();
@@ -312,37 +320,36 @@ INFLIGHT_DEVICE async_contract_fulfillment copy_into_stage(const Group& group, v
 
 // The group's threads, all producers, copy `bytes` together. `policy...` is nothing, or an L2
 // policy, here and below.
+INFLIGHT_CALLS_ARGUMENTS
 template <class Group, class T, class Size, thread_scope Scope, int Stages, class Completion,
           class... Policy>
-INFLIGHT_DEVICE async_contract_fulfillment memcpy_async(const Group& group, T* to, const T* from,
-                                                        Size bytes,
-                                                        pipeline<Scope, Stages, Completion>& into,
-                                                        Policy... policy) {
+INFLIGHT_HOST_DEVICE async_contract_fulfillment
+memcpy_async(const Group& group, T* to, const T* from, Size bytes,
+             pipeline<Scope, Stages, Completion>& into, Policy... policy) {
   impl::require_group_copies<Completion>();
   if constexpr (!impl::by_bytes<Completion>)
     return impl::copy_into_stage<impl::promise<T, Size>>(group, to, from, bytes, into, policy...);
 }
+INFLIGHT_CALLS_ARGUMENTS
 template <class Group, class Size, thread_scope Scope, int Stages, class Completion,
           class... Policy>
-INFLIGHT_DEVICE async_contract_fulfillment memcpy_async(const Group& group, void* to,
-                                                        const void* from, Size bytes,
-                                                        pipeline<Scope, Stages, Completion>& into,
-                                                        Policy... policy) {
+INFLIGHT_HOST_DEVICE async_contract_fulfillment
+memcpy_async(const Group& group, void* to, const void* from, Size bytes,
+             pipeline<Scope, Stages, Completion>& into, Policy... policy) {
   return memcpy_async<Group, void>(group, to, from, bytes, into, policy...);
 }
 
 // This thread alone copies `bytes`.
 template <class T, class Size, thread_scope Scope, int Stages, class Completion, class... Policy>
-INFLIGHT_DEVICE async_contract_fulfillment memcpy_async(T* to, const T* from, Size bytes,
-                                                        pipeline<Scope, Stages, Completion>& into,
-                                                        Policy... policy) {
+INFLIGHT_HOST_DEVICE async_contract_fulfillment memcpy_async(
+    T* to, const T* from, Size bytes, pipeline<Scope, Stages, Completion>& into, Policy... policy) {
   return impl::copy_into_stage<impl::promise<T, Size>>(impl::one_thread{}, to, from, bytes, into,
                                                        policy...);
 }
 template <class Size, thread_scope Scope, int Stages, class Completion, class... Policy>
-INFLIGHT_DEVICE async_contract_fulfillment memcpy_async(void* to, const void* from, Size bytes,
-                                                        pipeline<Scope, Stages, Completion>& into,
-                                                        Policy... policy) {
+INFLIGHT_HOST_DEVICE async_contract_fulfillment
+memcpy_async(void* to, const void* from, Size bytes, pipeline<Scope, Stages, Completion>& into,
+             Policy... policy) {
   return impl::copy_into_stage<impl::promise<void, Size>>(impl::one_thread{}, to, from, bytes, into,
                                                           policy...);
 }

@@ -12,6 +12,13 @@
 #  define INFLIGHT_HOST_DEVICE inline
 #endif
 
+// In a function for host and device: what only the device does.
+#if defined(__CUDA_ARCH__)
+#  define INFLIGHT_ON_DEVICE(...) __VA_ARGS__
+#else
+#  define INFLIGHT_ON_DEVICE(...)
+#endif
+
 // Before a template for host and device that calls what its arguments bring, which may be for one
 // of the two only: nvcc then does not warn of the other.
 #if defined(__NVCC__)

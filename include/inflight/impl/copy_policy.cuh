@@ -5,7 +5,7 @@
 namespace inflight::impl {
 
 template <class... Policy>
-INFLIGHT_DEVICE constexpr void require_policy() {
+INFLIGHT_HOST_DEVICE constexpr void require_policy() {
   static_assert(sizeof...(Policy) <= 1, "A copy takes one L2 policy.");
   static_assert((... && (std::is_same_v<Policy, unsigned long> ||
                          std::is_same_v<Policy, unsigned long long>)),

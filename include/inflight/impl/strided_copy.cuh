@@ -17,16 +17,17 @@ INFLIGHT_DEVICE void copy_pieces(std::uint32_t dst, std::uint64_t src, std::uint
 
 // The same by ordinary loads and stores, from and to any memory.
 template <class Piece, class Count>
-INFLIGHT_DEVICE void copy_with_stores(void* to, const void* from, Count bytes, std::uint32_t rank,
-                                      std::uint32_t threads) {
+INFLIGHT_HOST_DEVICE void copy_with_stores(void* to, const void* from, Count bytes,
+                                           std::uint32_t rank, std::uint32_t threads) {
   for (Count at = rank; at < bytes / sizeof(Piece); at += threads)
     static_cast<Piece*>(to)[at] = static_cast<const Piece*>(from)[at];
 }
 
 // A single thread, as a group for copy_part.
 struct one_thread {
-  INFLIGHT_DEVICE static constexpr unsigned size() { return 1; }
-  INFLIGHT_DEVICE static constexpr unsigned thread_rank() { return 0; }
+  INFLIGHT_HOST_DEVICE static constexpr unsigned size() { return 1; }
+  INFLIGHT_HOST_DEVICE static constexpr unsigned thread_rank() { return 0; }
+  INFLIGHT_HOST_DEVICE static void sync() {}
 };
 
 // How the bytes of a copy move: by asynchronous copies, by ordinary stores, or by both.
@@ -34,25 +35,15 @@ struct copied {
   bool asynchronously, with_stores;
 };
 
-// Copies the calling thread's part of a group's copy, asynchronously and in the widest pieces that
-// addresses and size allow. The caller promises that all three are multiples of `Alignment`.
-// Ordinary loads and stores copy what cp.async cannot: pieces of fewer than 4 bytes or not aligned
-// to 4, and every copy that is not from global to this block's shared memory. They take no policy.
+// Copies the calling thread's part of a group's copy from global to this block's shared memory,
+// asynchronously and in the widest pieces that addresses and size allow. The caller promises that
+// all three are multiples of `Alignment`. Ordinary loads and stores copy what cp.async cannot:
+// pieces of fewer than 4 bytes or not aligned to 4. They take no policy.
 template <int Alignment, class Group, class Size, class... Policy>
-INFLIGHT_DEVICE copied copy_part(const Group& group, void* to, const void* from, Size size,
-                                 Policy... policy) {
+INFLIGHT_DEVICE copied copy_part_to_shared(const Group& group, void* to, const void* from,
+                                           Size size, Policy... policy) {
   const auto rank = static_cast<std::uint32_t>(group.thread_rank());
   const auto threads = static_cast<std::uint32_t>(group.size());
-  // Usually known at compile time.
-  if (!__isShared(to) || !__isGlobal(from)) {
-    const auto bytes = static_cast<std::size_t>(size);
-    const auto low = reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);
-    if (((low | bytes) & 3) == 0)
-      copy_with_stores<std::uint32_t>(to, from, bytes, rank, threads);
-    else
-      copy_with_stores<unsigned char>(to, from, bytes, rank, threads);
-    return {false, true};
-  }
   // Shared memory has fewer than 4 GiB.
   const auto bytes = static_cast<std::uint32_t>(size);
   const std::uint32_t dst = ptx::shared_address(to);
@@ -81,6 +72,26 @@ INFLIGHT_DEVICE copied copy_part(const Group& group, void* to, const void* from,
                                   static_cast<const char*>(from) + done, bytes - done, rank,
                                   threads);
   return {done > 0, done < bytes};
+}
+
+// The same between any memories, on host and device: by ordinary loads and stores where it is not
+// from global to this block's shared memory.
+INFLIGHT_CALLS_ARGUMENTS
+template <int Alignment, class Group, class Size, class... Policy>
+INFLIGHT_HOST_DEVICE copied copy_part(const Group& group, void* to, const void* from, Size size,
+                                      [[maybe_unused]] Policy... policy) {
+  // Usually known at compile time.
+  INFLIGHT_ON_DEVICE(if (__isShared(to) && __isGlobal(from)) return copy_part_to_shared<Alignment>(
+                         group, to, from, size, policy...);)
+  const auto rank = static_cast<std::uint32_t>(group.thread_rank());
+  const auto threads = static_cast<std::uint32_t>(group.size());
+  const auto bytes = static_cast<std::size_t>(size);
+  const auto low = reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from);
+  if (((low | bytes) & 3) == 0)
+    copy_with_stores<std::uint32_t>(to, from, bytes, rank, threads);
+  else
+    copy_with_stores<unsigned char>(to, from, bytes, rank, threads);
+  return {false, true};
 }
 
 // One thread's copy of Bytes, a compile-time multiple of 4.

@@ -1,5 +1,6 @@
 // A stream through cp.async stages: the library's forms against hand-written code.
-// more: block_stages SASS 2: set-up stores the number of threads, which quit() counts
+// more: block_stages SASS 3: set-up stores the number of threads, which quit() counts; see instructions
+// more: block_stages instructions 1: of stages in any memory, whose test is gone, one selp became two
 // more: block_stages integer 2: the same
 #include <inflight/copy.cuh>
 #include <inflight/pipeline.cuh>
