@@ -63,8 +63,9 @@ bool perform(std::vector<Run>& runs, std::size_t at_a_time) {
 struct Collected {
   std::vector<check::Finding> reported;
   std::size_t suppressed = 0, known = 0;
-  std::size_t hidden = 0;  // warnings that only --strict shows
-  check::Spooled all;      // without its findings
+  std::size_t hidden = 0;     // warnings that only --strict shows
+  check::Unchecked failures;  // of launches
+  check::Spooled all;         // without its findings
   bool complete() const { return all.lost == 0 && all.problems.empty(); }
 };
 
@@ -85,7 +86,9 @@ Collected collect(const std::vector<Run>& runs, check::Filter& filter, bool stri
       findings.push_back(std::move(each));
     }
   }
-  for (check::Finding& each : check::merged(std::move(findings))) {
+  findings = check::merged(std::move(findings));
+  result.failures = check::unchecked_by_failures(findings);
+  for (check::Finding& each : findings) {
     const auto verdict = filter.judge(each);
     result.suppressed += verdict == check::Filter::Verdict::suppressed;
     result.known += verdict == check::Filter::Verdict::known;
@@ -105,15 +108,17 @@ void report_silent(const Collected& found, const std::vector<Run>& runs) {
     if (!each.replay.empty() && each.replay != runs[0].replay) complain(check::to_text(each));
 }
 
-// Says what may have been found but is not in `found`.
-void report_losses(const Collected& found) {
-  for (const std::string& each : found.all.problems) complain(each + ".");
-  if (!found.all.lost) return;
-  complain(
-      fmt::format("{} could not be kept and will be in no report, because there was no room for "
-                  "temporary files. Free space in TMPDIR and /dev/shm, or set TMPDIR to a folder "
-                  "with room.",
-                  counted(found.all.lost, "finding", "findings")));
+// What may have been found but is not in `found`.
+check::Unchecked losses_of(const Collected& found) {
+  check::Unchecked losses;
+  for (const std::string& each : found.all.problems) losses.push_back(each + ".");
+  if (found.all.lost)
+    losses.push_back(
+        fmt::format("{} could not be kept and will be in no report, because there was no room for "
+                    "temporary files. Free space in TMPDIR and /dev/shm, or set TMPDIR to a folder "
+                    "with room.",
+                    counted(found.all.lost, "finding", "findings")));
+  return losses;
 }
 
 // "signal 9 (SIGKILL)"
@@ -144,36 +149,41 @@ struct EndedEarly {
         by_exit = by_exit || run->signal == 0;
     }
   }
-  check::Ran ran() const {
-    const bool early = signal != 0 || by_exit || others != 0;
-    return early || left.any() ? check::Ran::in_part : check::Ran::whole;
-  }
-
-  void report() const {
+  check::Unchecked sentences() const {
+    check::Unchecked all;
     if (signal != 0)
-      complain(fmt::format("{} ended the program. What it had not reached by then is not checked.",
-                           name_of_signal(signal)));
+      all.push_back(
+          fmt::format("{} ended the program. What it had not reached by then is not checked.",
+                      name_of_signal(signal)));
     if (by_exit)
-      complain(
+      all.push_back(
           "the program ended by exit_group (_exit, or the end of a Go program), not by the end of "
           "main: its exit functions did not run.");
     if (others != 0)
-      complain(fmt::format("{} ended before main did: by a signal, or by exit_group (_exit).",
-                           counted(others, "process", "processes")));
+      all.push_back(fmt::format("{} ended before main did: by a signal, or by exit_group (_exit).",
+                                counted(others, "process", "processes")));
     if (running != 0)
-      complain(fmt::format("{} had not ended by then.", counted(running, "launch", "launches")));
-    if (left.any()) complain(check::to_text(left));
+      all.push_back(
+          fmt::format("{} had not ended by then.", counted(running, "launch", "launches")));
+    if (left.any()) all.push_back(check::to_text(left));
+    return all;
   }
 };
 
-void report_rest(const Collected& found, const EndedEarly& early, const check::Filter& filter,
+void complain_all(const check::Unchecked& sentences) {
+  for (const std::string& each : sentences) complain(each);
+}
+
+constexpr const char* no_cuda = "nothing was checked: no process of the program used CUDA.";
+
+void report_rest(const Collected& found, const check::Unchecked& early, const check::Filter& filter,
                  const std::vector<Run>& runs, bool verbose) {
   if (found.all.processes == 0) {
-    if (found.complete()) complain("nothing was checked: no process of the program used CUDA.");
+    if (found.complete()) complain(no_cuda);
   } else {
     std::string text = found.reported.empty() && !found.complete()
                            ? std::string("nothing else found.")
-                           : check::summary(found.reported, early.ran());
+                           : check::summary(found.reported, check::ran(early));
     text.pop_back();
     const std::string processes = counted(found.all.processes, "process", "processes");
     if (!found.complete())
@@ -184,7 +194,7 @@ void report_rest(const Collected& found, const EndedEarly& early, const check::F
     for (const std::string& each : check::headlines(found.reported)) hint(each);
   }
   if (found.hidden) complain(check::hidden(found.hidden));
-  early.report();
+  complain_all(early);
   if (found.suppressed) complain(fmt::format("{} suppressed.", found.suppressed));
   if (found.known) complain(fmt::format("{} known from the baseline.", found.known));
   for (std::size_t i = 1; i < runs.size(); ++i)
@@ -240,13 +250,17 @@ int check_program(const Request& request, const std::vector<std::string>& words)
 
   const Collected found = collect(runs, *filter, settings->strict);
   report_silent(found, runs);
-  report_losses(found);
-  const EndedEarly early(found, runs);
+  check::Unchecked unchecked = losses_of(found);
+  complain_all(unchecked);
+  const check::Unchecked early = EndedEarly(found, runs).sentences();
   report_rest(found, early, *filter, runs, chosen.verbose);
+  for (const check::Unchecked* more : {&early, &found.failures})
+    unchecked.insert(unchecked.end(), more->begin(), more->end());
+  if (unchecked.empty() && found.all.processes == 0) unchecked.push_back(no_cuda);
   bool written = found.complete();
   const std::vector<std::string> source_folders = check::paths_in(chosen.source_root);
   for (const std::string& each : chosen.reports)
-    if (const auto wrote = check::write_report(each, found.reported, source_folders, early.ran());
+    if (const auto wrote = check::write_report(each, found.reported, source_folders, unchecked);
         !wrote)
       complain(wrote.error() + "."), written = false;
   if (check::mistakes(found.reported, settings->strict) && chosen.error_exitcode)

@@ -1,5 +1,7 @@
 // inflight merge: joins the reports of several runs.
+#include <algorithm>
 #include <CLI/CLI.hpp>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,15 +24,19 @@ int merge(const MergeRequest& request) {
   if (!check::is_report(request.out))
     return complain("'" + request.out + "' does not end in " + check::report_endings + "."), usage;
   std::vector<check::Finding> all;
+  check::Unchecked unchecked;
   for (const std::string& path : request.in) {
-    auto findings = check::read_findings(path);
-    if (!findings) return complain(findings.error() + "."), failed;
-    for (check::Finding& each : *findings) all.push_back(std::move(each));
+    auto report = check::read_report(path);
+    if (!report) return complain(report.error() + "."), failed;
+    std::move(report->findings.begin(), report->findings.end(), std::back_inserter(all));
+    std::move(report->unchecked.begin(), report->unchecked.end(), std::back_inserter(unchecked));
   }
-  all = check::merged(std::move(all));
-  if (const auto wrote = check::write_report(request.out, all, request.source_folders); !wrote)
+  all = check::merged(std::move(all)), unchecked = check::without_repeats(std::move(unchecked));
+  if (const auto wrote = check::write_report(request.out, all, request.source_folders, unchecked);
+      !wrote)
     return complain(wrote.error() + "."), failed;
-  out(check::summary(all) + "\n");
+  out(check::summary(all, check::ran(unchecked)) + "\n");
+  for (const std::string& each : unchecked) complain(each);
   return ok;
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "gpu/ptx/instructions.hpp"
@@ -66,6 +67,16 @@ constexpr std::string_view kAnywhere[] = {
 #undef OTHER
 #undef REPEATED
 #undef ANYWHERE
+};
+
+struct AssembledWords {
+  Opcode opcode;
+  std::string_view words;
+};
+constexpr AssembledWords kTaken[] = {
+#define WORDS(opcode, words) {Opcode::opcode, words},
+#include "gpu/ptx/assembled_words.def"
+#undef WORDS
 };
 
 using Words = std::vector<std::string_view>;
@@ -184,6 +195,26 @@ Words words_of(Opcode opcode) {
   return all;
 }
 
+using TakenByOpcode = std::array<std::optional<Words>, std::size_t(Opcode::count_)>;
+
+// The words that the assembler may take on this opcode, besides types. None: not known.
+const std::optional<Words>& taken_by(Opcode opcode) {
+  static const auto& all = *[] {
+    auto* taken = new TakenByOpcode;
+    for (const AssembledWords& each : kTaken)
+      (*taken)[std::size_t(each.opcode)] = words_between(each.words, ' ');
+    return taken;
+  }();
+  return all[std::size_t(opcode)];
+}
+
+// Was the assembler asked for this word on every opcode of assembled_words.def? It was for all that
+// an instruction here has, besides types and shapes.
+bool was_asked(std::string_view word) {
+  const Word::Kind kind = find_word(word).kind;
+  return kind == Word::Kind::mod || kind == Word::Kind::space || kind == Word::Kind::vector;
+}
+
 // How many letters to change, add or remove to make one word of the other.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -215,6 +246,13 @@ std::string suggestion(std::string_view word, const List& known, std::string_vie
 }  // namespace
 
 bool is_listed(Opcode opcode) { return !rows_of(opcode).empty(); }
+
+bool has_words(Opcode opcode) { return taken_by(opcode).has_value(); }
+
+bool is_foreign(Opcode opcode, std::string_view name, std::string_view word) {
+  return has_words(opcode) && was_asked(word) && !has(*taken_by(opcode), word) &&
+         !is_one_of(kAnywhere, word) && !is_other(name);
+}
 
 std::string assembly_mistake(Opcode opcode, std::string_view name, std::string_view text) {
   if (!is_listed(opcode) || is_other(name)) return {};

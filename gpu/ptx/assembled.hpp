@@ -12,6 +12,11 @@ inline constexpr int kAssembledVersion = 95;
 
 // Does assembled.def have the forms of this opcode?
 bool is_listed(Opcode);
+// Does assembled_words.def have its words?
+bool has_words(Opcode);
+// Does ptxas take this word on no instruction `name` of the opcode, whatever its other words? False
+// for types, and if assembled_words.def lacks the opcode.
+bool is_foreign(Opcode, std::string_view name, std::string_view word);
 
 // Why ptxas takes the instruction `name` for no chip: a word that is none of its opcode's, or one
 // that is said twice. `words` is what follows its opcode (`.sat.s32`). Empty if ptxas may take it,

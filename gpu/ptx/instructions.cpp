@@ -335,7 +335,13 @@ class Decoder {
         form_.refused_until = is_dimension(text) ? kAssembledVersion : kWordsVersion;
       }
     } else if (!allows(row(), w)) {
-      refuse(fmt::format("`{}` takes no `.{}` (in `{}`)", spelling(form_.base), text, text_));
+      std::string why =
+          fmt::format("`{}` takes no `.{}` (in `{}`)", spelling(form_.base), text, text_);
+      if (form_.assembler_refusal.empty() && is_foreign(form_.base, text_, text)) {
+        form_.assembler_refusal = why;
+        form_.refused_until = kAssembledVersion;
+      }
+      refuse(std::move(why));
     } else {
       take(w);
     }

@@ -50,6 +50,7 @@ bool Parser::known_instruction(Instruction& in, const Form& form, const char* st
   std::vector<Held> results;
   if (base_ == Opcode::call) results = pass_registers();
   if (!finish(in, form, pending)) return false;
+  if (resident_ != none) set_resident(in);
   for (const Held& each : results) {
     put(strings_->emplace_back(
             fmt::format("ld.param.b{}", 8 * size_of(module_.variables[each.variable].type))),
@@ -197,6 +198,7 @@ bool Parser::guard(Instruction& in) {
 bool Parser::operands(const Form& form) {
   operands_.clear();
   refusal_.clear();
+  resident_ = none;
   base_ = form.base;
   form_ = &form;
   if (lex_.accept(';')) return true;
@@ -252,7 +254,7 @@ bool Parser::operand() {
   if (c == '[') return bracketed();
   Operand o;
   if (c == '{') {
-    if (!elements(Operand::Kind::vector, '}', o)) return false;
+    if (!elements(Operand::Kind::vector, '}', o) || !residency()) return false;
   } else if (c == '(' && base_ == Opcode::call) {
     if (!elements(Operand::Kind::list, ')', o)) return false;
   } else if (!simple(o, true, std::uint32_t(operands_.size()))) {
@@ -260,6 +262,28 @@ bool Parser::operand() {
   }
   operands_.push_back(o);
   return true;
+}
+
+// Parses the `|p` of `tex.2d.v4.f32.f32 {...}|p`: whether the texels are resident.
+bool Parser::residency() {
+  if ((base_ != Opcode::tex && base_ != Opcode::tld4) || !operands_.empty() || !lex_.accept('|'))
+    return true;
+  std::string_view text;
+  if (!name(text, "the predicate of a texture read")) return false;
+  const Symbol s = lookup(text);
+  if (s.kind != Symbol::Kind::reg || registers_[s.index].type != Type::pred)
+    return lex_.fail_at(text.data(), fmt::format("`{}` is not a predicate declared so far", text));
+  resident_ = s.index;
+  return true;
+}
+
+// Sets the predicate of a texture read behind it. All texels are resident: sparse arrays are not
+// supported.
+void Parser::set_resident(const Instruction& read) {
+  const Operand zero{.kind = Operand::Kind::integer};
+  put("setp.eq.u32", {{.kind = Operand::Kind::reg, .index = resident_}, zero, zero});
+  Instruction& set = body_.back();
+  set.guarded = read.guarded, set.guard_negated = read.guard_negated, set.guard = read.guard;
 }
 
 // Parses a name, `!name`, `-name` or a number. `place` is the operand's index in the instruction or
@@ -534,19 +558,25 @@ Symbol Parser::from_range(std::string_view text, const Symbol& found) {
   std::size_t last = 0;  // of the digits at the end
   while (last + 1 < text.size() && is(text[text.size() - last - 1], kDigit)) ++last;
   Symbol best{};
+  std::size_t begin = 0;  // of the name's number
+  std::size_t zeros = 0;  // that the name's number begins with: %r01 is %r1
   std::size_t digits = symbols_.has_digit_prefixes() ? 1 : std::max<std::size_t>(last, 1);
   for (; digits <= last && digits <= kMostDigits; ++digits) {
     const auto prefix = text.substr(0, text.size() - digits), rest = text.substr(prefix.size());
-    if (rest[0] == '0' && digits > 1) continue;  // %r01 is not %r1
     std::uint64_t number = 0;
     for (const char c : rest) number = 10 * number + std::uint64_t(c - '0');
     const Symbol r = symbols_.find_range(prefix, hash(prefix), number);
-    if (r.kind == Symbol::Kind::range && (best.kind == Symbol::Kind::none || r.depth > best.depth))
-      best = r;
+    if (r.kind != Symbol::Kind::range || (best.kind != Symbol::Kind::none && r.depth <= best.depth))
+      continue;
+    best = r;
+    zeros = std::min(rest.find_first_not_of('0'), digits - 1);
+    begin = prefix.size();
   }
   if (best.kind == Symbol::Kind::none) return found;
   if (found.kind != Symbol::Kind::none && found.depth >= best.depth) return found;
-  const Symbol made = make_register(text, Type(best.type), best.width, best.depth);
+  const Symbol made = zeros != 0
+                          ? lookup(strings_->emplace_back(std::string(text).erase(begin, zeros)))
+                          : make_register(text, Type(best.type), best.width, best.depth);
   symbols_.declare(text, hash(text), made);
   return made;
 }

@@ -151,6 +151,8 @@ class Parser {
   bool indexed(Operand&, bool in_instruction);
   bool indexed_by_register(Operand&, bool in_instruction);
   void put(std::string_view opcode, std::initializer_list<Operand>);
+  bool residency();
+  void set_resident(const Instruction& read);
   std::vector<Held> pass_registers();
   std::uint32_t passing_variable(std::string_view name, Type);
   void store_arguments(const Operand& list, const std::vector<Type>&);
@@ -235,7 +237,8 @@ class Parser {
   std::vector<Operand> operands_;
   Opcode base_ = Opcode::unknown;
   const Form* form_ = nullptr;
-  std::string refusal_;  // why an operand is not supported
+  std::string refusal_;            // why an operand is not supported
+  std::uint32_t resident_ = none;  // the predicate of a texture read
 
   // The names, by their place in the text, of `.reg` parameters and results that are passed in
   // memory, and how many elements each has. A vector's elements are variables in sequence.

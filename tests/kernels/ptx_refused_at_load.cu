@@ -3,6 +3,7 @@
 // stderr: has version 9.9, and this driver takes at most 9.4; choose a newer one \(--driver 13.9\)$
 // stderr: line 8: `.low` in `mul.low.s32` is not a known modifier; did you mean `.lo`\?$
 // stderr: `.tile` in `add.tile.s32` is not a word of `add`$
+// stderr: `mov` takes no `.ftz` \(in `mov.ftz.b32`\)
 // What a driver answers to PTX that it does not assemble: of another chip, of a newer version,
 // misspelt, or against an instruction's rules.
 #include <cuda.h>
@@ -49,6 +50,9 @@ int main() {
       "add.b32 %r0, %r1, %r1;",
       "add.v2.u32 %r0, %r1, %r1;",
       "addd.s32 %r0, %r1, %r1;",
+      "ld.sat.global.u32 %r0, [%rd1];",
+      "mov.ftz.b32 %r0, %r1;",
+      "bar.sync.relaxed 0;",
       "st.const.u32 [c], %r1;",
       "cp.async.cg.shared.global [s], [%rd1], 8;",
       "cp.async.ca.shared.global [s], [%rd1], 12;",

@@ -10,8 +10,8 @@
 namespace inflight::check {
 
 // The proxy of an access: the thread (generic), an asynchronous engine (async), or another path.
-// Loads through the texture path (ld.global.nc, textures, surfaces) need not observe writes of the
-// same launch.
+// Loads through the texture path (ld.global.nc, textures, surfaces) and of constant memory
+// (ld.const) need not observe writes of the same launch.
 enum class Proxy : std::uint8_t { generic, async, tensormap, constant, texture, alias };
 enum class Order : std::uint8_t {
   weak,

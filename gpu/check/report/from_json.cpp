@@ -134,17 +134,20 @@ tl::expected<Finding, std::string> finding_of(const json& j) {
   return f;
 }
 
-tl::expected<std::vector<Finding>, std::string> findings_of(const json& j) {
+tl::expected<Report, std::string> report_of(const json& j) {
   if (!j.is_object() || !j.contains("findings") || !j["findings"].is_array())
     return tl::unexpected(std::string("the file is not a findings report"));
   if (!j.contains("version") || j["version"] != 1)
     return tl::unexpected(std::string("its version is not 1"));
-  std::vector<Finding> all;
+  Report all;
   for (const json& each : j["findings"]) {
     auto finding = finding_of(each);
     if (!finding) return tl::unexpected(finding.error());
-    all.push_back(std::move(*finding));
+    all.findings.push_back(std::move(*finding));
   }
+  std::string problem;
+  Reader(problem).may(j, "unchecked", all.unchecked);
+  if (!problem.empty()) return tl::unexpected("the report's " + problem);
   return all;
 }
 

@@ -70,9 +70,9 @@ constexpr const char* legend =
 
 // The findings as JSON in a comment, so that the page can be read back. Characters that could end a
 // comment or begin a tag are escaped.
-std::string in_comment(const std::vector<Finding>& findings) {
+std::string in_comment(const std::vector<Finding>& findings, const Unchecked& unchecked) {
   std::string text(page_data_begin);
-  for (const char c : dump(to_json(findings))) {
+  for (const char c : dump(to_json(findings, unchecked))) {
     const bool marks = c == '<' || c == '>' || (c == '-' && text.back() == '-');
     text += marks ? fmt::format("\\u00{:02x}", static_cast<unsigned>(c)) : std::string(1, c);
   }
@@ -82,16 +82,17 @@ std::string in_comment(const std::vector<Finding>& findings) {
 class Page {
  public:
   explicit Page(const std::vector<std::string>& source_folders) : sources_(source_folders) {}
-  std::string of(const std::vector<Finding>& findings, Ran ran) {
+  std::string of(const std::vector<Finding>& findings, const Unchecked& unchecked) {
     text_ = head;
-    text_ += fmt::format("<h1>Inflight: {}</h1>\n", escaped(summary(findings, ran)));
+    text_ += fmt::format("<h1>Inflight: {}</h1>\n", escaped(summary(findings, ran(unchecked))));
+    for (const std::string& each : unchecked) text_ += fmt::format("<p>{}</p>\n", escaped(each));
     const std::vector<Group> groups = groups_of(findings);
     if (findings.size() > 1) contents(groups);
     for (const Group& each : groups) group(each);
     if (std::any_of(findings.begin(), findings.end(),
                     [](const Finding& each) { return !each.moment.empty(); }))
       text_ += legend;
-    return text_ + in_comment(findings) + "</body>\n</html>";
+    return text_ + in_comment(findings, unchecked) + "</body>\n</html>";
   }
 
  private:
@@ -236,8 +237,8 @@ std::string escaped(std::string_view text) {
 }
 
 std::string to_html(const std::vector<Finding>& findings,
-                    const std::vector<std::string>& source_folders, Ran ran) {
-  return Page(source_folders).of(findings, ran);
+                    const std::vector<std::string>& source_folders, const Unchecked& unchecked) {
+  return Page(source_folders).of(findings, unchecked);
 }
 
 }  // namespace inflight::check

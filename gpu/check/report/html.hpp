@@ -11,7 +11,8 @@ namespace inflight::check {
 
 // `source_folders`: as in SourceFiles.
 std::string to_html(const std::vector<Finding>& findings,
-                    const std::vector<std::string>& source_folders = {}, Ran ran = Ran::whole);
+                    const std::vector<std::string>& source_folders = {},
+                    const Unchecked& unchecked = {});
 // Markers around the findings in JSON, which a page contains in a comment.
 inline constexpr std::string_view page_data_begin = "<!-- findings ", page_data_end = " -->\n";
 

@@ -96,7 +96,7 @@ json to_json(const Finding& f) {
   return j;
 }
 
-json to_json(const std::vector<Finding>& findings) {
+json to_json(const std::vector<Finding>& findings, const Unchecked& unchecked) {
   std::map<const Finding*, std::string> like;
   for (const Group& group : groups_of(findings))
     for (const Finding* each : group.others) like[each] = fingerprint(*group.first);
@@ -106,7 +106,9 @@ json to_json(const std::vector<Finding>& findings) {
     if (const auto found = like.find(&each); found != like.end())
       all.back()["like"] = found->second;
   }
-  return {{"version", 1}, {"findings", std::move(all)}};
+  json report = {{"version", 1}, {"complete", unchecked.empty()}, {"findings", std::move(all)}};
+  if (!unchecked.empty()) report["unchecked"] = unchecked;
+  return report;
 }
 
 std::string dump(const json& j, int indent) {

@@ -2,11 +2,17 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace inflight::check {
 
 // Whether all that the program asked for ran to its end. If not, nothing can be said of the rest.
 enum class Ran : bool { in_part, whole };
+
+// A sentence for each reason why not all was checked. None: all ran to its end, and what was found
+// is there.
+using Unchecked = std::vector<std::string>;
+inline Ran ran(const Unchecked& unchecked) { return unchecked.empty() ? Ran::whole : Ran::in_part; }
 
 struct LeftUndone {
   std::uint64_t stopped = 0;  // launches that had begun

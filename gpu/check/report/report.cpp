@@ -48,17 +48,18 @@ std::uint64_t sum_of(std::uint64_t a, std::uint64_t b) {
 using Folders = std::vector<std::string>;
 struct Form {
   std::string_view ending;
-  std::string (*text)(const std::vector<Finding>& findings, const Folders& source_folders, Ran ran);
+  std::string (*text)(const std::vector<Finding>& findings, const Folders& source_folders,
+                      const Unchecked& unchecked);
 };
 constexpr Form forms[] = {
-    {".json",
-     [](const std::vector<Finding>& all, const Folders&, Ran) { return dump(to_json(all), 2); }},
+    {".json", [](const std::vector<Finding>& all, const Folders&,
+                 const Unchecked& unchecked) { return dump(to_json(all, unchecked), 2); }},
     {".sarif",
-     [](const std::vector<Finding>& all, const Folders& folders, Ran) {
-       return dump(to_sarif(all, folders.empty() ? source_root() : folders.front()), 2);
+     [](const std::vector<Finding>& all, const Folders& folders, const Unchecked& unchecked) {
+       return dump(to_sarif(all, folders.empty() ? source_root() : folders.front(), unchecked), 2);
      }},
     {".html", [](const std::vector<Finding>& all, const Folders& folders,
-                 Ran ran) { return to_html(all, folders, ran); }},
+                 const Unchecked& unchecked) { return to_html(all, folders, unchecked); }},
 };
 
 const Form* form_of(std::string_view path) {
@@ -88,6 +89,23 @@ std::vector<Finding> merged(std::vector<Finding> findings) {
   std::sort(result.begin(), result.end(),
             [](const Finding& a, const Finding& b) { return order_of(a) < order_of(b); });
   return result;
+}
+
+Unchecked without_repeats(Unchecked unchecked) {
+  std::sort(unchecked.begin(), unchecked.end());
+  unchecked.erase(std::unique(unchecked.begin(), unchecked.end()), unchecked.end());
+  return unchecked;
+}
+
+Unchecked unchecked_by_failures(const std::vector<Finding>& findings) {
+  std::uint64_t failed = 0;
+  for (const Finding& each : findings)
+    if (each.kind == FindingKind::launch_failed) failed = sum_of(failed, each.count);
+  if (failed == 0) return {};
+  return {failed == 1 ? "1 launch failed. What it had not done by then is not checked."
+                      : fmt::format("{} launches failed. What they had not done by then is not "
+                                    "checked.",
+                                    failed)};
 }
 
 std::size_t mistakes(const std::vector<Finding>& findings, bool strict) {
@@ -130,13 +148,14 @@ bool is_report(std::string_view path) { return form_of(path) != nullptr; }
 tl::expected<void, std::string> write_report(const std::string& path,
                                              const std::vector<Finding>& findings,
                                              const std::vector<std::string>& source_folders,
-                                             Ran ran) {
+                                             const Unchecked& unchecked) {
   const Form* const form = form_of(path);
   if (!form) return tl::unexpected(fmt::format("'{}' does not end in {}", path, report_endings));
   std::string name = path;
   for (auto at = name.find("%p"); at != name.npos; at = name.find("%p", at))
     name.replace(at, 2, std::to_string(getpid()));
-  const auto wrote = host::replace_file(name, form->text(findings, source_folders, ran) + "\n");
+  const auto wrote = host::replace_file(
+      name, form->text(findings, source_folders, without_repeats(unchecked)) + "\n");
   if (!wrote)
     return tl::unexpected(fmt::format("the findings could not be written to '{}': {}",
                                       printable(name), wrote.error()));

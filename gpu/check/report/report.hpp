@@ -13,6 +13,8 @@ namespace inflight::check {
 // Merges findings with the same fingerprint and adds their counts. The result is sorted by file,
 // line, kind and fingerprint, and does not depend on the input order.
 std::vector<Finding> merged(std::vector<Finding> findings);
+// Drops repeated reasons and sorts the rest.
+Unchecked without_repeats(Unchecked unchecked);
 
 // Removes the findings that are shown only with --strict. Returns their number.
 std::size_t take_warnings(std::vector<Finding>& findings);
@@ -38,7 +40,10 @@ inline constexpr const char* report_endings = ".json, .sarif or .html";
 tl::expected<void, std::string> write_report(const std::string& path,
                                              const std::vector<Finding>& findings,
                                              const std::vector<std::string>& source_folders = {},
-                                             Ran ran = Ran::whole);
+                                             const Unchecked& unchecked = {});
+
+// What was not checked because launches failed.
+Unchecked unchecked_by_failures(const std::vector<Finding>& findings);
 
 // The paths of a list that is separated by colons.
 std::vector<std::string> paths_in(std::string_view list);

@@ -177,13 +177,19 @@ class SarifWriter {
 
 }  // namespace
 
-json to_sarif(const std::vector<Finding>& findings, const std::string& root) {
+json to_sarif(const std::vector<Finding>& findings, const std::string& root,
+              const Unchecked& unchecked) {
   const SarifWriter writer(root);
   json rules = json::array(), results = json::array();
   for (const KindFacts& each : kind_facts) rules.push_back(rule(each));
   for (const Finding& each : findings) results.push_back(writer.result(each));
   const std::string folder = "file://" + uri(root) + (root.ends_with('/') ? "" : "/");
+  json invocation = {{"executionSuccessful", unchecked.empty()}};
+  for (const std::string& each : unchecked)
+    invocation["toolExecutionNotifications"].push_back(
+        {{"level", "warning"}, {"message", {{"text", printable(each)}}}});
   json run = {{"tool", {{"driver", {{"name", sarif_tool}, {"rules", std::move(rules)}}}}},
+              {"invocations", json::array({std::move(invocation)})},
               {"columnKind", "unicodeCodePoints"},
               {"originalUriBaseIds", {{base, json{{"uri", folder}}}}},
               {"results", std::move(results)}};

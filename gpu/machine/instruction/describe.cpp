@@ -255,6 +255,7 @@ class Describer {
     const bool system = m->order == Order::volatile_ || m->order == Order::mmio;
     m->scope = scope_of(in.mods, atomic ? Scope::gpu : system ? Scope::sys : Scope::thread);
     if (in.mods.has(Mod::nc)) m->proxy = Proxy::texture;
+    if (in.space() == ptx::Space::constant) m->proxy = Proxy::constant;
     if (facts(in.opcode).family == Family::matrix) {  // a lane gives each row
       const auto& use = std::get<MatrixUse>(detail);
       const unsigned lanes = use.rows * use.count;

@@ -68,6 +68,31 @@ expect "a running kernel" 0 '^inflight: 1 launch still ran and 2 launches or cop
   "$inflight" check --report "$work/part.html" "$program" running
 grep -q '^inflight: no finding, in 2 launches of 1 process\.$' <<<"$output" || fail "running: $output"
 grep -q '<h1>Inflight: no finding\.' "$work/part.html" || fail "the page calls it a pass"
+grep -q '<p>1 launch still ran' "$work/part.html" || fail "the page does not say what still ran"
+
+# Reports say that something was not checked, and so do reports that are joined from them.
+incomplete() {  # WHAT STATUS SENTENCE CASE
+  expect "$1" "$2" '' "$inflight" check --report "$work/i.json" --report "$work/i.sarif" --report "$work/i.html" "$program" "$4"
+  for i in i.json i.sarif i.html; do
+    expect "$1: $i joined" 0 "$3" "$inflight" merge "$work/j.json" "$work/$i"
+    cmp "$work/i.json" "$work/j.json" || fail "$1: what $i carries is not what was written"
+  done
+  grep -q '"complete": false' "$work/i.json" || fail "$1: the JSON says it is complete"
+  grep -q '"executionSuccessful": false' "$work/i.sarif" || fail "$1: the SARIF says it is complete"
+  grep -qE "\"text\": \"$3" "$work/i.sarif" || fail "$1: the SARIF does not say why: $(cat "$work/i.sarif")"
+}
+incomplete "a running kernel" 0 '1 launch still ran and 2 launches or copies had not begun' running
+incomplete "a crash" 139 'signal 11 \(SIGSEGV\) ended the program' crash
+incomplete "_exit" 0 'the program ended by exit_group' leave
+incomplete "a trap" 86 '1 launch failed\.' trap
+expect "no CUDA" 0 '' "$inflight" check --report "$work/none.json" true
+grep -q 'nothing was checked: no process' "$work/none.json" || fail "no CUDA: $(cat "$work/none.json")"
+expect "by variable" 0 '' env INFLIGHT_CHECK=1 INFLIGHT_REPORT="$work/v.json" "$inflight" run "$program" running
+grep -q '"complete": false' "$work/v.json" || fail "by variable: $(cat "$work/v.json")"
+expect "all of it" 0 '' "$inflight" check --report "$work/w.json" --report "$work/w.sarif" "$program" probes
+grep -q '"complete": true' "$work/w.json" || fail "a whole run: $(cat "$work/w.json")"
+grep -q '"executionSuccessful": true' "$work/w.sarif" || fail "a whole run: $(cat "$work/w.sarif")"
+expect "whole and in part" 0 '^no finding\.$' "$inflight" merge "$work/wv.json" "$work/w.json" "$work/v.json"
 expect "by variable" 0 '^inflight: no finding\.$' env INFLIGHT_CHECK=1 "$inflight" run "$program" running
 grep -q '^inflight: 1 launch still ran' <<<"$output" || fail "by variable: $output"
 expect "pending graphs" 0 '^inflight: 4 launches or copies had not begun' "$inflight" check "$program" pending

@@ -12,7 +12,7 @@ expect "three reports" 86 '' "$inflight" check --source-root "$root" --report "$
   --report "$work/a.sarif" --report "$work/a.html" "$program" arrive expect
 expect "one more" 86 '' "$inflight" check --report "$work/b.json" "$program" arrive
 expect "none" 0 '' "$inflight" check --report "$work/c.json" --report "$work/c.sarif" --report "$work/c.html" "$program" right
-expect "no process" 0 '' "$inflight" check --report "$work/d.sarif" true
+expect "no process" 0 '' "$inflight" check --report "$work/d.sarif" --report "$work/d.json" true
 
 # Merged in any order. The counts add up.
 expect "merge" 0 '^2 findings, seen 129 times\.$' "$inflight" merge "$work/abc.json" "$work/a.json" "$work/b.json" "$work/c.json"
@@ -55,7 +55,7 @@ def load(path):
         return json.load(file)
 findings = load(f"{here}/../../../docs/findings.schema.json")
 sarif = load(f"{here}/sarif-schema-2.1.0.json")
-for name in ("a", "b", "c", "abc"):
+for name in ("a", "b", "c", "d", "abc"):
     jsonschema.validate(load(f"{work}/{name}.json"), findings)
 for name in ("a", "c", "d"):
     jsonschema.Draft4Validator(sarif).validate(load(f"{work}/{name}.sarif"))

@@ -58,8 +58,22 @@ TEST(FindingJson, SaysWhichMemberIsWrong) {
   EXPECT_THAT(error_after([](auto& j) { j["here"]["at"]["line"] = "x"; }), HasSubstr("'line'"));
   EXPECT_THAT(error_after([](auto& j) { j["there"] = 3; }), HasSubstr("'there' is not an array"));
   EXPECT_EQ(error_after([](auto& j) { j["new_member"] = 3; }), "none");
-  EXPECT_FALSE(findings_of(nlohmann::json::array()));
-  EXPECT_FALSE(findings_of({{"version", 2}, {"findings", nlohmann::json::array()}}));
+  EXPECT_FALSE(report_of(nlohmann::json::array()));
+  EXPECT_FALSE(report_of({{"version", 2}, {"findings", nlohmann::json::array()}}));
+}
+
+TEST(FindingJson, SaysWhetherAllWasChecked) {
+  const nlohmann::json whole = to_json(std::vector<Finding>{full_finding()}),
+                       part = to_json(std::vector<Finding>{},
+                                      {"1 launch still ran.", "signal 9 ended it."});
+  EXPECT_EQ(whole["complete"], true);
+  EXPECT_FALSE(whole.contains("unchecked"));
+  EXPECT_EQ(part["complete"], false);
+  EXPECT_TRUE(report_of(whole)->unchecked.empty());
+  EXPECT_EQ(report_of(part)->unchecked, (Unchecked{"1 launch still ran.", "signal 9 ended it."}));
+  EXPECT_THAT(
+      report_of({{"version", 1}, {"findings", nlohmann::json::array()}, {"unchecked", 1}}).error(),
+      HasSubstr("'unchecked' is not an array"));
 }
 
 TEST(FindingJson, IsWrittenWhateverBytesItsTextsHave) {

@@ -51,6 +51,15 @@ TEST(Sarif, NamesFilesFromTheRoot) {
   EXPECT_FALSE(other["artifactLocation"].contains("uriBaseId"));
 }
 
+TEST(Sarif, SaysWhetherAllWasChecked) {
+  const json whole = to_sarif({}, "/")["runs"][0]["invocations"][0],
+             part = to_sarif({}, "/", {"1 launch still ran."})["runs"][0]["invocations"][0];
+  EXPECT_EQ(whole["executionSuccessful"], true);
+  EXPECT_FALSE(whole.contains("toolExecutionNotifications"));
+  EXPECT_EQ(part["executionSuccessful"], false);
+  EXPECT_EQ(part["toolExecutionNotifications"][0]["message"]["text"], "1 launch still ran.");
+}
+
 TEST(Sarif, HasAPlaceWhateverIsKnownOfIt) {
   Finding ptx = finding_at(9), host = finding_at(9);
   ptx.here.place.file.clear(), ptx.here.place.line = 0;

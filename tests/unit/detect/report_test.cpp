@@ -83,6 +83,26 @@ TEST(Writing, TakesTheFormFromTheEnding) {
   EXPECT_FALSE(is_report("json"));
 }
 
+TEST(Writing, KeepsInEveryFormWhatWasNotChecked) {
+  for (const char* ending : {".json", ".sarif", ".html"}) {
+    const std::string path = testing::TempDir() + "/in_part" + ending;
+    ASSERT_TRUE(write_report(path, {finding_at(1)}, {}, {"b <ran> -->", "a", "a"}));
+    const auto read = read_report(path);
+    ASSERT_TRUE(read) << read.error();
+    EXPECT_EQ(read->findings.size(), 1u);
+    EXPECT_EQ(read->unchecked, (Unchecked{"a", "b <ran> -->"})) << ending;
+  }
+}
+
+TEST(Summary, CountsLaunchesThatFailed) {
+  Finding failed = finding_at(1);
+  failed.kind = FindingKind::launch_failed;
+  failed.count = 2;
+  EXPECT_TRUE(unchecked_by_failures({finding_at(1)}).empty());
+  EXPECT_EQ(unchecked_by_failures({failed, finding_at(2)}),
+            (Unchecked{"2 launches failed. What they had not done by then is not checked."}));
+}
+
 TEST(Writing, KeepsTheOldReportIfThereIsNoRoom) {
   const std::string path = testing::TempDir() + "/kept.json";
   ASSERT_TRUE(write_report(path, {finding_at(1)}));

@@ -36,9 +36,9 @@ const Values of_the_host = [] {
 }();
 
 const Values impossible{
-    // Copies access memory by the async proxy, and have events of their own. Constants are read by
-    // the generic proxy. fence.proxy.alias has no access of that proxy.
-    "Access.proxy async", "Access.proxy constant", "Access.proxy alias",
+    // Copies access memory by the async proxy, and have events of their own.
+    // fence.proxy.alias has no access of that proxy.
+    "Access.proxy async", "Access.proxy alias",
     // PTX has no such qualifiers of accesses.
     "Access.order seq_cst", "Access.scope warp",
     // A fence has an order and a scope of several threads, and orders the proxies that it names.

@@ -516,7 +516,9 @@ TEST_F(LoadStore, NamesWhatItDoesNotSupport) {
   };
   EXPECT_NE(why_not_loaded(kernel("ld.const::7.u32 %r0, [%rd0];")).find("ld.const::7.u32"),
             std::string::npos);
-  const Outcome o = run(link(kernel("ld.global.relu.u32 %r0, [%rd0];")), {}, {0});
+  EXPECT_NE(why_not_loaded(kernel("ld.global.relu.u32 %r0, [%rd0];")).find("ld."),
+            std::string::npos);
+  const Outcome o = run(link(kernel("ld.global.u32.u32 %r0, [%rd0];")), {}, {0});
   EXPECT_EQ(o.kind, FaultKind::refused);
   EXPECT_NE(o.report.find("ld."), std::string::npos) << o.report;
 }

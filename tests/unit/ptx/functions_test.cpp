@@ -145,6 +145,18 @@ TEST(Scopes, LeadingZerosMakeAnotherName) {
   EXPECT_NE(f.operands(f.body[0])[0].index, f.operands(f.body[1])[0].index);
 }
 
+TEST(Scopes, RangesOverlookLeadingZeros) {
+  const Module m = kernel(
+      ".reg .b32 %x<20>; mov.u32 %x1, 0; mov.u32 %x01, 0; mov.u32 %x0019, 0; mov.u32 %x19, 0;\n"
+      "mov.u32 %x0, 0; mov.u32 %x00, 0;");
+  const Function& f = function(m);
+  auto index = [&](unsigned i) { return f.operands(f.body.at(i))[0].index; };
+  EXPECT_EQ(index(0), index(1));
+  EXPECT_EQ(index(2), index(3));
+  EXPECT_EQ(index(4), index(5));
+  EXPECT_NE(index(0), index(4));
+}
+
 TEST(Scopes, RangesMayEndInDigits) {
   const Module m = kernel(".reg .f64 %r1x<3>; .reg .f64 %y1<30>; mov.f64 %y129, %r1x2;");
   const Function& f = function(m);

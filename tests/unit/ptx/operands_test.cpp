@@ -98,6 +98,21 @@ TEST(Operands, AreReadAsWritten) {
   for (const Case& c : cases) EXPECT_EQ(shown(c.text), c.means);
 }
 
+TEST(Operands, TextureReadsSayWhetherTexelsAreResident) {
+  const Module m = kernel(
+      "@!%p2 tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4} | %p1, [%rd1, {%f5,%f6}];\n"
+      "tld4.r.2d.v4.f32.f32 {%f1,_,_,%f4}|%p1, [%rd1, {%f5,%f6}];");
+  const Function& f = function(m);
+  ASSERT_EQ(f.body.size(), 4u);
+  EXPECT_TRUE(f.refusals.empty());
+  for (const unsigned i : {1u, 3u}) {
+    EXPECT_EQ(f.body[i].name, "setp.eq.u32");
+    EXPECT_EQ(f.registers[f.operands(f.body[i])[0].index].type, Type::pred);
+  }
+  EXPECT_TRUE(f.body[1].guarded && f.body[1].guard_negated);
+  EXPECT_EQ(f.body[1].guard, f.body[0].guard);
+}
+
 TEST(Operands, VideoInstructionsSelectBytes) {
   const Module m = kernel(
       "vadd.s32.u32.s32 %r1, %r2.b3, %r3.h1; vadd4.u32.u32.u32 %r1.b10, "

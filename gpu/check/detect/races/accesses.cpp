@@ -28,6 +28,9 @@ bool behind_a_thread(const shadow::Conflict& c) {
   return c.earlier.write && !is_copy(initiator_of(c.earlier.row, false));
 }
 
+// Through a cache that no synchronisation updates.
+bool reads_by_cache(Proxy proxy) { return proxy == Proxy::texture || proxy == Proxy::constant; }
+
 // Marks, from conflict `first` on, those of two lanes that write different values to one address by
 // this store, in epoch `now`. Removes them if its values are not known.
 void find_at_once(const Access& event, Mask lanes, order::Epoch now, std::size_t first,
@@ -95,7 +98,7 @@ void Races::accessed(const Access& event) {
 }
 
 void Races::constants_read(Block& block, const Access& event) {
-  const Mask unread = block.constants.unread(event);
+  const Mask unread = block.constants.unread(event, block.order.epoch());
   if (unread) touch(block, nullptr, event, unread, false);
 }
 
@@ -114,6 +117,7 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
   const bool flag =
       write && !owner && event.order == Order::weak && publishes_to_host(block, event, mask);
   const bool strong = event.order != Order::weak;
+  if (!owner && write) block.constants.written(event, mask);
   ++block.accesses;
   const bool volatile_data =
       event.order == Order::volatile_ && !event.flag &&
@@ -141,7 +145,7 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
     shadow_of(owner).access(
         block.order, event.who.warp,
         {event.addresses, part, event.bytes, place, write, strong || flag,
-         flag ? order::Scope::sys : scope_of(event.scope), differ, event.proxy == Proxy::texture,
+         flag ? order::Scope::sys : scope_of(event.scope), differ, reads_by_cache(event.proxy),
          event.in_row, silently, strong && write && event.kind != Access::Kind::store,
          strong && !write ? &block.observed : nullptr, volatile_data},
         block.conflicts);
@@ -186,11 +190,10 @@ void Races::touch(Block& block, Block* owner, const Access& event, Mask mask, bo
 // The rest of touch() for a weak load, the most frequent access.
 void Races::loaded(Block& block, Block* owner, const Access& event, Mask mask) {
   const PlaceId place = block.place_of(event.who, session_.places);
-  shadow_of(owner).access(
-      block.order, event.who.warp,
-      {event.addresses, mask, event.bytes, place, false, false, scope_of(event.scope), false,
-       event.proxy == Proxy::texture, event.in_row},
-      block.conflicts);
+  shadow_of(owner).access(block.order, event.who.warp,
+                          {event.addresses, mask, event.bytes, place, false, false,
+                           scope_of(event.scope), false, reads_by_cache(event.proxy), event.in_row},
+                          block.conflicts);
   if (event.log && owner == &block && !candidates_.any_at_once()) {
     block.shared.offer(block.order, *event.log);
     if (event.log->is_open()) block.log = event.log;

@@ -88,6 +88,7 @@ void Races::copy_issued(const CopyIssued& event) {
   Block* const block = block_of(event.who);
   if (!block) return;
   block->repeats.forget();
+  block->constants.forget();
   if (event.tensor_map != 0) {
     check_map_order(*block, event);
     map_used(*block, event);

@@ -41,6 +41,7 @@ std::string rule_of(const Pair& pair, Initiator initiator);
 std::string names_of(const Pair& pair);  // "two threads of a block"
 std::string race_remedy(const shadow::Conflict& conflict, const Pair& pair);
 Words texture_words();
+Words constant_words();
 Words lifetime_words(const Pair& pair);
 Words mbarrier_words();
 // warning_words.cpp

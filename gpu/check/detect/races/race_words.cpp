@@ -90,6 +90,15 @@ std::string meeting_remedy(const Conflict& c, const Pair& pair) {
   }
 }
 
+// What an order between the two sides does not mend.
+std::string cached_remedy(const Pair& pair) {
+  if (pair.cached == CachedRead::none || !pair.same_launch) return {};
+  return fmt::format(
+      "; if the read is to see the write, an order within the kernel is not enough: "
+      "{}",
+      pair.cached == CachedRead::constant ? constant_words().remedy : texture_words().remedy);
+}
+
 }  // namespace
 
 std::string race_remedy(const Conflict& c, const Pair& pair) {
@@ -220,7 +229,7 @@ Words race_words(const Conflict& c, const Pair& pair) {
                    : "";
   return {fmt::format("{} {} the same {}, and nothing orders the two{}", names_of(pair), how,
                       memory(pair.space), weak),
-          race_remedy(c, pair),
+          race_remedy(c, pair) + cached_remedy(pair),
           is_weak_handover(c, pair) ? std::string(words_of(Initiator::thread).rule)
                                     : rule_of(pair, Initiator::thread)};
 }
@@ -257,6 +266,15 @@ Words texture_words() {
       "and without __ldg(); or write and read in two kernels",
       "CUDA Programming Guide, Texture and Surface Memory: Read/Write Coherency; PTX ISA, "
       "ld.global.nc"};
+}
+
+Words constant_words() {
+  return {
+      "constant memory that the same kernel has written is read by ld.const, which may not see the "
+      "write, whatever synchronisation lies between",
+      "read it in a later kernel, or read it here by ld.global: through a pointer to it that the "
+      "host gets by cudaGetSymbolAddress()",
+      "PTX ISA, State Spaces: Constant State Space"};
 }
 
 Words lifetime_words(const Pair& pair) {

@@ -41,6 +41,13 @@ std::string_view host_work(std::string_view call) {
 
 enum Rule : std::uint64_t { conflicting, not_published, lives_there, named_elsewhere, map_order };
 
+CachedRead cached_read(std::string_view instruction) {
+  if (instruction.starts_with("ld.const")) return CachedRead::constant;
+  for (const std::string_view each : {"ld.global.nc", "tex.", "tld4.", "suld."})
+    if (instruction.starts_with(each)) return CachedRead::texture;
+  return CachedRead::none;
+}
+
 }  // namespace
 
 Party Reporter::party(const Scene& scene, const Side& side, bool later, std::string did) const {
@@ -102,6 +109,9 @@ Pair Reporter::pair_of(const Scene& scene, const Conflict& c) const {
   };
   pair.earlier_work = host_work(session_.places.at(c.earlier.place).instruction);
   pair.later_work = host_work(session_.places.at(c.later.place).instruction);
+  for (const Side* side : {&c.earlier, &c.later})
+    if (!side->write && pair.cached == CachedRead::none)
+      pair.cached = cached_read(session_.places.at(side->place).instruction);
   pair.begins = is_call(ordered_allocation),
   pair.ends = is_call(ordered_release) || is_call(host_release);
   pair.same_launch = c.earlier.row >> order::launch_shift == c.later.row >> order::launch_shift;

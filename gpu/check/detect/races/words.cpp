@@ -89,7 +89,8 @@ Words words_of(const Conflict& c, const Pair& pair) {
   if (pair.begins || pair.ends) return lifetime_words(pair);
   if (of_program(pair)) return program_words(c, pair);
   if (c.why == Why::proxy_fence) return fence_words(c, pair);
-  if (c.why == Why::by_texture) return texture_words();
+  if (c.why == Why::by_texture)
+    return pair.cached == CachedRead::constant ? constant_words() : texture_words();
   if (c.why == Why::at_once)
     return pair.earlier == Initiator::thread ? at_once_words(pair.space) : at_once_words();
   if (is_copy(pair.earlier)) return in_flight_words(c, pair);

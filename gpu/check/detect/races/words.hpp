@@ -32,6 +32,9 @@ inline constexpr std::string_view host_release = "cudaFree";  // of memory of a 
 inline constexpr std::string_view a_copy = "a copy", a_fill = "a fill",
                                   of_library = "a library's work";
 
+// The cache through which a load reads that need not observe writes of its own launch.
+enum class CachedRead : std::uint8_t { none, constant, texture };
+
 struct Pair {
   Initiator earlier = Initiator::thread, later = Initiator::thread;
   Space space = Space::global;
@@ -43,6 +46,7 @@ struct Pair {
   bool of_mbarrier = false;
   bool begins = false, ends = false;  // one of the two is a stream-ordered allocation, a release
   std::string_view earlier_work = a_copy, later_work = a_copy;  // for sides of the host
+  CachedRead cached = CachedRead::none;                         // one of the two sides
   Meeting meeting;                                              // of threads of one launch
   IssuerWait issuer;  // of the earlier side, a copy of another thread's group
   // The earlier side is a copy, and a phase of its mbarrier was complete without it.

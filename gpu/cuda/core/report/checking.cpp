@@ -105,12 +105,16 @@ class Checking {
       if (whole_filter_.judge(each) == check::Filter::Verdict::report) reported.push_back(each);
     reported = check::merged(std::move(reported));
     const std::size_t hidden = settings().strict ? 0 : check::take_warnings(reported);
-    const auto ran = left.any() ? check::Ran::in_part : check::Ran::whole;
-    report(check::summary(reported, ran));
+    check::Unchecked unchecked;
+    if (left.any()) unchecked.push_back(check::to_text(left));
+    report(check::summary(reported, check::ran(unchecked)));
     if (hidden) report(check::hidden(hidden));
-    if (left.any()) report(check::to_text(left));
+    for (const std::string& each : unchecked) report(each);
+    for (std::string& each : check::unchecked_by_failures(all))
+      unchecked.push_back(std::move(each));
     for (const std::string& path : chosen_.reports)
-      if (const auto wrote = check::write_report(path, reported, source_folders_, ran); !wrote)
+      if (const auto wrote = check::write_report(path, reported, source_folders_, unchecked);
+          !wrote)
         report(wrote.error() + "."), fail_at_end();
     if (check::mistakes(reported, settings().strict) && chosen_.error_exitcode)
       end_status = chosen_.error_exitcode;
