@@ -79,7 +79,7 @@ void Emitter::charge(std::uint32_t op) {
   auto [it, fresh] = pauses_.try_emplace(to);
   if (fresh) {
     it->second = cold([this, to] {
-      spread_by_table(to, static_cast<std::uint32_t>(Spread::before));
+      spread_before(to);
       a.mov(X::rdi, warp);
       load_pointer(X::rsi, &code.ops[to]);
       call_helper(reinterpret_cast<const void*>(&pause));
@@ -110,7 +110,7 @@ void Emitter::branch(std::uint32_t op) {
   a.cmp(X::eax, -1);
   a.jne(cold([this, op, to] {
     a.mov(X::qword_ptr(X::rsp, saved_at), X::rax);
-    spread_by_table(op, static_cast<std::uint32_t>(Spread::behind));
+    spread_behind(op);
     a.mov(X::rdi, warp);
     load_pointer(X::rsi, &code.ops[to]);
     a.mov(X::rdx, X::qword_ptr(X::rsp, saved_at));

@@ -49,12 +49,38 @@ void Emitter::spread_all(std::uint32_t op) {
   });
 }
 
-void Emitter::spread_by_table(std::uint32_t op, std::uint32_t which) {
+void Emitter::spread_before(std::uint32_t op) {
+  Spread list;
+  places.dirty.for_each(op, [&](std::uint32_t reg) {
+    if (places.live.has(op, reg)) add_to(list, reg);
+  });
+  spread_list(std::move(list));
+}
+
+void Emitter::spread_behind(std::uint32_t op) {
+  Spread list;
+  const Instruction& in = places.instruction(op);
+  const bool control = places.ops[op].what == Place::Do::branch;
+  places.dirty.for_each(op, [&](std::uint32_t reg) {
+    const auto is = [&](const RegisterUse& use) { return use.reg == reg; };
+    if (!control && std::ranges::any_of(in.writes, is)) return;
+    if (places.is_live_near(op, reg)) add_to(list, reg);
+  });
+  spread_list(std::move(list));
+}
+
+void Emitter::add_to(Spread& list, std::uint32_t reg) const {
+  if (!places.in_home(reg)) return;
+  list.push_back({static_cast<std::uint32_t>(offset_of(reg)), 16 * places.home[reg],
+                  places.shapes[reg], places.width(reg) == 8});
+}
+
+void Emitter::spread_list(Spread list) {
+  if (list.empty()) return;
+  spreads.push_back(std::make_unique<const Spread>(std::move(list)));
   a.mov(X::rdi, frame);
   a.mov(X::rsi, homes);
-  load_pointer(X::rdx, &places);
-  a.mov(X::ecx, op);
-  a.mov(X::r8d, which);
+  load_pointer(X::rdx, spreads.back().get());
   call_helper(reinterpret_cast<const void*>(&spread));
 }
 
@@ -74,7 +100,7 @@ void Emitter::exit_behind(std::uint32_t op) {
   const Place& at = places.ops[op];
   if (!at.parks) {
     a.mov(X::qword_ptr(X::rsp, saved_at), X::rax);
-    spread_by_table(op, static_cast<std::uint32_t>(Spread::behind));
+    spread_behind(op);
     a.mov(X::rax, X::qword_ptr(X::rsp, saved_at));
   }
   if (at.parks && !at.ends && op + 1 < places.ops.size() && places.ops[op + 1].entry) {
@@ -109,7 +135,7 @@ void Emitter::phase(std::uint32_t op) {
   a.cmp(field(offsetof(Warp, phases), 4), 0);
   a.jne(cold([this, op] {
     flush(op, true);
-    spread_by_table(op, static_cast<std::uint32_t>(Spread::before));
+    spread_before(op);
     call_handler(op);
     mark_resume(op + 1);
     epilogue();
@@ -120,7 +146,7 @@ void Emitter::phase(std::uint32_t op) {
 asmjit::Label Emitter::leave(const Site& site) {
   return cold([this, op = site.index] {
     flush(op, true);
-    spread_by_table(op, static_cast<std::uint32_t>(Spread::before));
+    spread_before(op);
     call_handler(op);
     epilogue();
     a.ret();

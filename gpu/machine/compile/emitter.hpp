@@ -11,8 +11,10 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <vector>
 
+#include "gpu/machine/compile/exits.hpp"
 #include "gpu/machine/compile/places.hpp"
 
 namespace inflight::machine::compile {
@@ -52,6 +54,7 @@ class Emitter {
     asmjit::Label enter, resume;
   };
   const std::vector<EntryLabels>& run();
+  std::vector<std::unique_ptr<const Spread>> spreads;  // the code refers to them
 
   X::Assembler a;
   const Places& places;
@@ -163,7 +166,12 @@ class Emitter {
   void exit_behind(std::uint32_t op);
   void spread_all(std::uint32_t op);
   void spread_for_handler(std::uint32_t op);
-  void spread_by_table(std::uint32_t op, std::uint32_t which);
+  // Writes homes back: those that are live before the op, or before or behind it except what its
+  // instruction writes.
+  void spread_before(std::uint32_t op);
+  void spread_behind(std::uint32_t op);
+  void add_to(Spread& list, std::uint32_t reg) const;
+  void spread_list(Spread list);
   void call_helper(const void* function);
   void reload_homes(std::uint32_t op);
   void mark_resume(std::uint32_t op);

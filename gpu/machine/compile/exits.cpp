@@ -1,10 +1,8 @@
 // Writes homes to all lanes of the frame, and ends turns.
 #include "gpu/machine/compile/exits.hpp"
 
-#include <algorithm>
 #include <cstring>
 
-#include "gpu/machine/compile/places.hpp"
 #include "gpu/machine/run/warp.hpp"
 
 namespace inflight::machine::compile {
@@ -27,31 +25,15 @@ void write_lanes(char* to, const char* home, const Shape& shape) {
 
 }  // namespace
 
-void spread(char* frame, const char* homes, const Places* places, std::uint32_t op, Spread which) {
-  const Code& code = places->code;
-  const auto write = [&](std::uint32_t reg) {
-    if (!places->in_home(reg)) return;
-    char* const to = frame + (code.slots[reg] & ~3u);
-    const char* const home = homes + 16 * places->home[reg];
-    if (places->width(reg) == 8)
-      write_lanes<std::uint64_t>(to, home, places->shapes[reg]);
+void spread(char* frame, const char* homes, const Spread* list) {
+  for (const HomeToSpread& each : *list) {
+    char* const to = frame + each.slot;
+    const char* const home = homes + each.home;
+    if (each.wide)
+      write_lanes<std::uint64_t>(to, home, each.shape);
     else
-      write_lanes<std::uint32_t>(to, home, places->shapes[reg]);
-  };
-  if (which == Spread::before) {
-    places->dirty.for_each(op, [&](std::uint32_t reg) {
-      if (places->live.has(op, reg)) write(reg);
-    });
-    return;
+      write_lanes<std::uint32_t>(to, home, each.shape);
   }
-  const Instruction& in = places->instruction(op);
-  const bool control = places->ops[op].what == Place::Do::branch;
-  places->dirty.for_each(op, [&](std::uint32_t reg) {
-    if (!control &&
-        std::ranges::any_of(in.writes, [&](const RegisterUse& use) { return use.reg == reg; }))
-      return;
-    if (places->is_live_near(op, reg)) write(reg);
-  });
 }
 
 const Op* pause(Warp* warp, const Op* target) { return warp->pause(target); }
