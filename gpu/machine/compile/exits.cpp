@@ -1,8 +1,11 @@
 // Writes homes to all lanes of the frame, and ends turns.
 #include "gpu/machine/compile/exits.hpp"
 
+#include <cstdint>
 #include <cstring>
 
+#include "gpu/machine/compile/places.hpp"
+#include "gpu/machine/run/control.hpp"
 #include "gpu/machine/run/warp.hpp"
 
 namespace inflight::machine::compile {
@@ -34,6 +37,28 @@ void spread(char* frame, const char* homes, const Spread* list) {
     else
       write_lanes<std::uint32_t>(to, home, each.shape);
   }
+}
+
+void rejoin(Warp* warp, const Region* region, const std::uint32_t* taken, const Op* at) {
+  Warp& w = *warp;
+  const std::int32_t budget = w.budget;
+  w.budget = INT32_MAX;
+  w.mask = w.alive, w.whole = true;
+  const Op* const first = w.frame->code->ops.data();
+  for (const Op* op = first + region->head; op != at;) {
+    const Handler run = w.frame->code->handler_of(op);
+    if (run == &run_jump) {
+      op = w.jump(op->target, static_cast<std::int32_t>(op->imm));
+    } else if (run == &run_branch) {
+      const std::uint32_t lanes = taken[region->branch(static_cast<std::uint32_t>(op - first))];
+      op = lanes == 0        ? op + 1
+           : lanes == w.mask ? w.jump(op->target, static_cast<std::int32_t>(op->imm))
+                             : w.diverge(op->target, lanes, op + 1);
+    } else {
+      ++op;
+    }
+  }
+  w.budget = budget;
 }
 
 const Op* pause(Warp* warp, const Op* target) { return warp->pause(target); }

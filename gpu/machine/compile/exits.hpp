@@ -18,6 +18,11 @@ struct HomeToSpread {
 using Spread = std::vector<HomeToSpread>;
 void spread(char* frame, const char* homes, const Spread* list);
 
+struct Region;
+// The warp is under masks in a region, before the op `at`. Brings it into the state that its splits
+// have there: repeats the region's branches, of which `taken` has the lanes that took them.
+void rejoin(Warp* warp, const Region* region, const std::uint32_t* taken, const Op* at);
+
 // Warp::pause, Warp::diverge.
 const Op* pause(Warp* warp, const Op* target);
 const Op* diverge(Warp* warp, const Op* taken, std::uint32_t mask, const Op* other);

@@ -259,7 +259,8 @@ void store_local(Emitter& e, const Site& s, const Access& x) {
     e.prepare(v), e.settle(v);
     for (unsigned p = 0; p < 2; ++p) {
       const Z from = e.lanes(v, p, Emitter::scratch(0));
-      e.a.vmovups(local_row(e, s, n, p), from);
+      const X::Mem to = local_row(e, s, n, p);
+      e.masked(p, 4).vmovups(to, from);
     }
   }
 }
@@ -274,8 +275,7 @@ void load(Emitter& e, const Site& s) {
     out = e.slow(s);
     // Addresses of other patterns are the handler's.
     if (!find_lanes(e, s, x, lie) || (lie.stride != 0 && x.count > 1 && x.bytes != 4)) {
-      for (unsigned n = 0; n < x.count; ++n)
-        if (!e.places.in_home(operand(s, x, n).index)) e.result(operand(s, x, n).index);
+      for (unsigned n = 0; n < x.count; ++n) e.forget(operand(s, x, n).index);
       e.a.jmp(out);
       return;
     }
@@ -311,11 +311,25 @@ void load(Emitter& e, const Site& s) {
   }
 }
 
+// Of words that masked lanes store to one place, the last one's stays.
+void store_last(Emitter& e, const Access& x, const Lanes& lie, const std::vector<Value>& values) {
+  e.a.mov(X::eax, e.active());
+  e.a.bsr(X::ecx, X::eax);
+  for (unsigned n = 0; n < x.count; ++n) {
+    const Z low = e.lanes(values[n], 0, Emitter::scratch(0)),
+            high = e.lanes(values[n], 1, Emitter::scratch(1)), last = Emitter::scratch(2);
+    e.a.vpbroadcastd(last, X::ecx);
+    e.a.vpermi2d(last, low, high);
+    e.a.vmovd(place(lie, 0, std::int64_t{n} * x.bytes, 4), last.xmm());
+  }
+}
+
 void store(Emitter& e, const Site& s) {
   const Access x = access_of(s);
   if (x.space == Space::local) return store_local(e, s, x);
   Lanes lie;
-  const bool known = find_lanes(e, s, x, lie) && !(x.count > 1 && lie.stride != 0);
+  bool known = find_lanes(e, s, x, lie) && !(x.count > 1 && lie.stride != 0);
+  known &= !e.is_masked() || lie.stride != 0 || (x.bytes == 4 && !lie.halves);
   std::vector<Value> values;
   for (unsigned n = 0; n < x.count; ++n) {
     values.push_back(e.value(element(s, n), operand(s, x, n), x.bytes));
@@ -326,13 +340,26 @@ void store(Emitter& e, const Site& s) {
     e.a.jmp(out);
     return;
   }
+  if (e.is_guarded()) {
+    e.a.cmp(e.active(), 0);
+    e.a.je(out);
+  }
   locate(e, s, x, lie, out);
   const unsigned per_half = Emitter::parts_of(x.bytes) / 2;
+  if (lie.stride == 0 && e.is_masked()) {
+    store_last(e, x, lie, values);
+    e.a.mov(e.field(offsetof(Warp, progressed), 1), 1);
+    return;
+  }
   for (int h = 0; h < 2; ++h) {
     if (lie.stride != 0) {
-      for (unsigned q = 0; q < per_half; ++q)
-        e.a.vmovups(place(lie, h, 64 * q, 64),
-                    e.lanes(values[0], h * per_half + q, Emitter::scratch(0)));
+      for (unsigned q = 0; q < per_half; ++q) {
+        const unsigned part = static_cast<unsigned>(h) * per_half + q;
+        const Z from = e.lanes(values[0], part, Emitter::scratch(0));
+        const X::Mem to = place(lie, h, 64 * q, 64);
+        X::Assembler& a = e.masked(part, x.bytes);
+        x.bytes == 8 ? a.vmovupd(to, from) : a.vmovups(to, from);
+      }
       continue;
     }
     // Of lanes that store to one place, the last one's value stays.

@@ -52,9 +52,12 @@ Places::Places(const Code& code_, BlockRows rows_, bool whole)
   if (!why_not.empty()) return;
   find_ops();
   find_leaders();
-  find_shapes();
   find_liveness();
+  find_regions();
+  find_masked_liveness();
+  find_shapes();
   find_dirty();
+  find_masked_dirty();
   weigh();
   if (whole) return;
   if (share < least_share) why_not = "its handlers execute too much of it";
@@ -162,18 +165,26 @@ void Places::find_shapes() {
   }
   const Results results(f, rows, shapes);
   std::vector<bool> emitted(f.body.size());
-  for (std::uint32_t k = 0; k < ops.size(); ++k)
-    if (ops[k].what == Place::Do::form) emitted[code.ops[k].instruction] = true;
+  std::vector<std::uint32_t> keeps(f.body.size(), 0);  // an op of it in a region, plus 1
+  for (std::uint32_t k = 0; k < ops.size(); ++k) {
+    const std::uint32_t i = code.ops[k].instruction;
+    if (ops[k].what == Place::Do::form) emitted[i] = true;
+    if (!regions.empty() && i < keeps.size() && ops[k].masked) keeps[i] = k + 1;
+  }
   for (bool changed = true; changed;) {
     changed = false;
     for (std::uint32_t i = 0; i < f.body.size(); ++i) {
       const Instruction& in = f.body[i];
       if (in.contracted || in.writes.empty()) continue;
       Results::Result result = results.of(in);
-      // Host code checks what has to be; a handler does not.
+      // Host code checks what has to be; a handler does not. In a region, host code computes for
+      // all lanes where none of the others keeps what it has; a handler does not write theirs.
       if (in.guard || (result.checked && !emitted[i])) result.shape = Shape::lanes();
       for (const RegisterUse& use : in.writes) {
         Shape joined = join(shapes[use.reg], result.shape);
+        if (keeps[i] != 0 &&
+            (kept.has(keeps[i] - 1, use.reg) || (width(use.reg) == 0 && !emitted[i])))
+          joined = Shape::lanes();
         if (width(use.reg) == 0 ? !joined.is_uniform() : !joined.is_affine())
           joined = Shape::lanes();
         if (joined == shapes[use.reg]) continue;
@@ -188,7 +199,7 @@ void Places::find_shapes() {
 }
 
 void Places::find_liveness() {
-  const std::size_t count = shapes.size();
+  const std::size_t count = code.function->registers.size();
   live = Bits(ops.size(), count);
   Bits row(1, count);
   for (bool changed = true; changed;) {
@@ -262,7 +273,7 @@ void Places::weigh() {
 // A branch at which warps often diverge: not one that asks which threads are before the end of the
 // data, at which one warp of a block diverges at most.
 bool Places::may_diverge(std::uint32_t op) const {
-  if (ops[op].what != Place::Do::branch) return false;
+  if (ops[op].what != Place::Do::branch || region_of[op] != none) return false;
   const Instruction& in = instruction(op);
   return in.guard && !ordered[in.guard.reg];
 }
