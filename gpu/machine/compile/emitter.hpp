@@ -92,6 +92,8 @@ class Emitter {
   // Leaves so many vector registers free.
   void make_room(unsigned count);
   void add_constant(const X::Gp& to, std::int64_t value);
+  // A vector register that holds nothing, until the next one is taken. There must be one.
+  X::Zmm free_now() { return X::Zmm(free_vector()); }
   // Brings the lanes of an operand into the cache, before vector registers for results are taken.
   void prepare(const Value& v);
   bool is_cached(std::uint32_t reg) const;

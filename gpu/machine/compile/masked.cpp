@@ -190,8 +190,10 @@ void Emitter::region(const Region& r) {
   a.jl(otherwise);
   a.cmp(field(offsetof(Warp, exclusive), 1), 0);
   a.jne(otherwise);
-  a.cmp(field(offsetof(Warp, phases), 4), 0);
-  a.jne(otherwise);
+  if (r.has_phases) {
+    a.cmp(field(offsetof(Warp, phases), 4), 0);
+    a.jne(otherwise);
+  }
   region_ = &r;
   region_labels_.clear(), region_caches_.clear();
   a.xor_(X::ecx, X::ecx);

@@ -18,7 +18,7 @@ constexpr std::size_t most_ops = 20000;
 // A kernel is not compiled with less of it in forms.
 constexpr double least_share = 0.7;
 // Ops up to the next way out, where those in loops count for more.
-constexpr std::uint32_t worth_entering = 24;
+constexpr std::uint32_t worth_entering = 6;
 // At the kernel's end nothing has to be written back, which counts as so many ops.
 constexpr std::uint32_t at_end = 14;
 

@@ -43,6 +43,7 @@ struct Region {
   std::vector<std::uint32_t> labels;    // ops in it at which jumps arrive, and the join, in order
   std::vector<std::uint32_t> branches;  // in order; the head is the first
   std::int32_t most_cost = 0;           // of its jumps, and of what else takes from the budget
+  bool has_phases = false;              // a phase may begin in it, where a warp may end its turn
 
   std::uint32_t label(std::uint32_t op) const;   // its index
   std::uint32_t branch(std::uint32_t op) const;  // likewise

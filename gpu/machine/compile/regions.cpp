@@ -50,12 +50,13 @@ bool Places::may_be_masked(std::uint32_t op) const {
 
 bool Places::find_region(std::uint32_t head, Region& region) const {
   const auto count = static_cast<std::uint32_t>(ops.size());
-  region = {head, target(head), {}, {head}, Warp::shortest_jump};
+  region = {head, target(head), {}, {head}, Warp::shortest_jump, false};
   if (region.join <= head + 1) return false;
   region.labels.push_back(region.join);
   for (std::uint32_t k = head + 1; k < region.join; ++k) {
     if (region.join >= count || k - head > most_ops) return false;
     const Place& at = ops[k];
+    region.has_phases |= at.what == Place::Do::phase;
     if (at.what == Place::Do::jump || at.what == Place::Do::branch) {
       if (target(k) <= k) return false;
       region.join = std::max(region.join, target(k));

@@ -124,7 +124,7 @@ class RowsWriter {
     return fmt::format(R"(
 .visible .entry k(.param .u64 table)
 {{
-  .reg .b64 %base, %row, %quad, %long, %half; .reg .b32 %x, %y, %at, %tile, %side, %r<{}>;
+  .reg .b64 %base, %row, %quad, %long, %half, %place; .reg .b32 %x, %y, %at, %tile, %side, %any, %word, %r<{}>;
   .reg .f32 %f<{}>; .reg .f64 %g<{}>; .reg .pred %p<{}>;
   .shared .align 16 .b8 buffer[8192]; .local .align 16 .b8 own[64];
   ld.param.u64 %base, [table];
@@ -137,7 +137,7 @@ class RowsWriter {
   mul.wide.u32 %half, %y, 64; add.s64 %half, %half, %base;
   mov.u32 %tile, buffer; mad.lo.s32 %tile, %at, 4, %tile;
   mov.u32 %side, buffer; mad.lo.s32 %side, %y, 64, %side;
-  st.local.v4.u32 [own], {{%x, %y, %at, %r1}};
+  st.local.v4.u32 [own], {{%x, %y, %at, %r1}}; mov.u32 %r4, buffer; mov.u32 %any, %at; mov.u32 %word, %x;
 )",
                        words + loops_, reals, doubles, predicates) +
            fmt::format(
@@ -150,7 +150,7 @@ class RowsWriter {
   }
 
  private:
-  static constexpr int reals = 6, doubles = 3, words = 4, predicates = 3;
+  static constexpr int reals = 6, doubles = 3, words = 5, predicates = 3;
   std::uint32_t pick(std::uint32_t count) { return random_() % count; }
   template <class... T>
   void line(fmt::format_string<T...> form, T&&... values) {
@@ -208,7 +208,7 @@ class RowsWriter {
 
   // `alike`: all threads come here.
   void memory(bool alike) {
-    switch (pick(18)) {
+    switch (pick(24)) {
       case 13:
         return line("{}st.local.f32 [own+{}], {};", guard(), 4 * pick(4), f());
       case 14:
@@ -247,10 +247,64 @@ class RowsWriter {
                     16 * pick(64));
       case 12:
         return line("{}st.shared.f32 [%side+{}], {};", guard(), 4 * pick(64), f());
+      case 17:
+      case 18:
+      case 19:
+        return any_address();
+      case 20:
+        return line("and.b32 %any, {}, {};", pick(2) ? "%at" : "%any", 1u << pick(9) | pick(64));
+      case 21:
+        return pick(2) ? line("xor.b32 %any, %any, {};", pick(256))
+                       : line("{}mov.b32 %any, {};", guard(), pick(2) ? "%at" : "%r3");
       case 16:
         return line("{}red.global.add.u32 [%row+{}], %r3;", guard(), 2048 * pick(4));
       default:  // not aligned for some: each lane alone
         return line("{}ld.shared.f32 {}, [buffer+{}];", guard(), f(), 4 * pick(512));
+    }
+  }
+
+  // Each lane at an address of its own, in one line or in many, perhaps the same as another's.
+  void any_address() {
+    line("and.b32 %word, %any, 1023;");
+    if (pick(3) == 0) {
+      line("shl.b32 %word, %word, {}; add.s32 %word, %word, %r4;", 3);
+      const int at = 8 * static_cast<int>(pick(3)) - 8;
+      switch (pick(6)) {
+        case 0:
+          return line("{}st.shared.f64 [%word+{}], {};", guard(), at, g());
+        case 1:
+          return line("{}ld.shared.f64 {}, [%word+{}];", guard(), g(), at);
+        case 2:
+          return line("{}st.shared.v2.f32 [%word+{}], {{{}, {}}};", guard(), at, f(), f());
+        case 3:
+          return line("{}st.shared.f32 [%word+{}], {};", guard(),
+                      at + 4 * static_cast<int>(pick(2)), f());
+        case 4:
+          return line("{}ld.shared.u32 %{}, [%word+{}];", guard(), pick(2) ? "any" : "word", at);
+        default:
+          return line("{}ld.shared.f32 {}, [%word+{}];", guard(), f(), at);
+      }
+    }
+    line("mul.wide.u32 %place, %word, {}; add.s64 %place, %place, %base;", 4 << pick(3));
+    const int at = 16 * static_cast<int>(pick(3)) - (pick(8) ? 0 : 16);
+    switch (pick(9)) {
+      case 0:
+        return line("{}st.global.f64 [%place+{}], {};", guard(), at, g());
+      case 1:
+        return line("{}ld.global.f64 {}, [%place+{}];", guard(), g(), at);
+      case 2:
+        return line("{}ld.global.u64 %place, [%place+{}]; st.global.u64 [%long], %place;", guard(),
+                    at);
+      case 3:
+        return line("{}ld.global.v2.f32 {{%f0, %f2}}, [%place+{}];", guard(), at);
+      case 4:
+        return line("{}st.global.v4.f32 [%place+{}], {{{}, {}, %f1, %f0}};", guard(), at, f(), f());
+      case 5:
+        return line("{}ld.global.u32 %{}, [%place+{}];", guard(), pick(2) ? "any" : "word", at);
+      case 6:
+        return line("{}st.global.f32 [%place+{}], {};", guard(), at, f());
+      default:
+        return line("{}ld.global.f32 {}, [%place+{}];", guard(), f(), at);
     }
   }
 
