@@ -18,9 +18,9 @@ constexpr std::size_t most_ops = 20000;
 // A kernel is not compiled with less of it in forms.
 constexpr double least_share = 0.7;
 // Ops up to the next way out, where those in loops count for more.
-constexpr std::uint32_t worth_entering = 6;
-// At the kernel's end nothing has to be written back, which counts as so many ops.
-constexpr std::uint32_t at_end = 14;
+constexpr std::uint32_t worth_entering = 12;
+// Where a warp waits or ends, little has to be written back, which counts as so many ops.
+constexpr std::uint32_t at_wait = 10, at_end = 12;
 
 bool is_real(ptx::Type type) { return type == ptx::Type::f32 || type == ptx::Type::f64; }
 
@@ -286,8 +286,10 @@ void Places::drop_short_entries() {
     changed = false;
     for (auto k = static_cast<std::uint32_t>(ops.size()); k-- > 0;) {
       std::uint32_t shortest = worth_entering;
-      if (ops[k].parks || may_diverge(k))
+      if (may_diverge(k))
         shortest = 0;
+      else if (ops[k].parks)
+        shortest = at_wait;
       else if (ops[k].what == Place::Do::call && ops[k].ends)
         shortest = at_end;
       each_successor(k, [&](std::uint32_t to) { shortest = std::min(shortest, way[to]); });
