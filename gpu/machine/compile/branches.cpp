@@ -57,19 +57,14 @@ const std::vector<Emitter::EntryLabels>& Emitter::run() {
 void Emitter::form(std::uint32_t op) {
   const Site site{code, places.instruction(op), code.ops[op], op};
   const std::size_t first_cold = cold_.size();
-  if (places.guarded(op)) {
-    a.mov(X::eax, X::dword_ptr(frame, static_cast<std::int32_t>(site.op.guard & ~3u)));
-    a.cmp(X::eax, site.op.flags & Op::guard_negated ? 0 : -1);
-    a.jne(slow(site));
-  }
+  op_ = op;
+  if (places.guarded(op)) begin_guard(site);
   places.ops[op].form->emit(*this, site);
+  merge();
   std::erase_if(cached_, [](const Cached& c) { return c.reg == ptx::none; });
-  // Lanes that do not execute it keep what they have, also a NaN's payload.
-  if (places.guarded(op))
-    for (const RegisterUse& use : site.in.writes)
-      if (is_cached(use.reg)) settle(value_of(use.reg));
   if (op + 1 < places.ops.size()) forget_dead(op + 1);
   end_form(first_cold);
+  if (places.guarded(op)) end_guard();
 }
 
 // Takes the jump's cost from the budget. The turn may end there.
@@ -79,7 +74,7 @@ void Emitter::charge(std::uint32_t op) {
   auto [it, fresh] = pauses_.try_emplace(to);
   if (fresh) {
     it->second = cold([this, to] {
-      spread_by_table(to, static_cast<std::uint32_t>(Spread::before));
+      spread_before(to);
       a.mov(X::rdi, warp);
       load_pointer(X::rsi, &code.ops[to]);
       call_helper(reinterpret_cast<const void*>(&pause));
@@ -89,6 +84,19 @@ void Emitter::charge(std::uint32_t op) {
     });
   }
   a.js(it->second);
+}
+
+// The lanes of eax go to the branch's target, the others on.
+void Emitter::diverge_at(std::uint32_t op) {
+  a.mov(X::qword_ptr(X::rsp, saved_at), X::rax);
+  spread_behind(op);
+  a.mov(X::rdi, warp);
+  load_pointer(X::rsi, &code.ops[places.target(op)]);
+  a.mov(X::rdx, X::qword_ptr(X::rsp, saved_at));
+  load_pointer(X::rcx, &code.ops[op + 1]);
+  call_helper(reinterpret_cast<const void*>(&diverge));
+  epilogue();
+  a.ret();
 }
 
 void Emitter::jump(std::uint32_t op) {
@@ -108,16 +116,9 @@ void Emitter::branch(std::uint32_t op) {
   a.test(X::eax, X::eax);
   a.je(fall);
   a.cmp(X::eax, -1);
-  a.jne(cold([this, op, to] {
-    a.mov(X::qword_ptr(X::rsp, saved_at), X::rax);
-    spread_by_table(op, static_cast<std::uint32_t>(Spread::behind));
-    a.mov(X::rdi, warp);
-    load_pointer(X::rsi, &code.ops[to]);
-    a.mov(X::rdx, X::qword_ptr(X::rsp, saved_at));
-    load_pointer(X::rcx, &code.ops[op + 1]);
-    call_helper(reinterpret_cast<const void*>(&diverge));
-    epilogue();
-    a.ret();
+  a.jne(cold([this, op] {
+    if (places.region_of[op] == Code::none) return diverge_at(op);
+    region(places.regions[places.region_of[op]]);
   }));
   charge(op);
   a.jmp(at_[to]);

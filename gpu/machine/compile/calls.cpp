@@ -28,7 +28,7 @@ void Emitter::spread_for_handler(std::uint32_t op) {
   const Instruction& in = places.instruction(op);
   std::vector<std::uint32_t> regs;
   const auto add = [&](const RegisterUse& use) {
-    if (places.in_home(use.reg) && places.dirty.has(op, use.reg) &&
+    if (places.in_home(use.reg) && dirty().has(op, use.reg) &&
         std::ranges::find(regs, use.reg) == regs.end())
       regs.push_back(use.reg);
   };
@@ -49,18 +49,44 @@ void Emitter::spread_all(std::uint32_t op) {
   });
 }
 
-void Emitter::spread_by_table(std::uint32_t op, std::uint32_t which) {
+void Emitter::spread_before(std::uint32_t op) {
+  Spread list;
+  dirty().for_each(op, [&](std::uint32_t reg) {
+    if (is_live(op, reg)) add_to(list, reg);
+  });
+  spread_list(std::move(list));
+}
+
+void Emitter::spread_behind(std::uint32_t op) {
+  Spread list;
+  const Instruction& in = places.instruction(op);
+  const bool control = places.ops[op].what == Place::Do::branch;
+  places.dirty.for_each(op, [&](std::uint32_t reg) {
+    const auto is = [&](const RegisterUse& use) { return use.reg == reg; };
+    if (!control && std::ranges::any_of(in.writes, is)) return;
+    if (places.is_live_near(op, reg)) add_to(list, reg);
+  });
+  spread_list(std::move(list));
+}
+
+void Emitter::add_to(Spread& list, std::uint32_t reg) const {
+  if (!places.in_home(reg)) return;
+  list.push_back({static_cast<std::uint32_t>(offset_of(reg)), 16 * places.home[reg],
+                  places.shapes[reg], places.width(reg) == 8});
+}
+
+void Emitter::spread_list(Spread list) {
+  if (list.empty()) return;
+  spreads.push_back(std::make_unique<const Spread>(std::move(list)));
   a.mov(X::rdi, frame);
   a.mov(X::rsi, homes);
-  load_pointer(X::rdx, &places);
-  a.mov(X::ecx, op);
-  a.mov(X::r8d, which);
+  load_pointer(X::rdx, spreads.back().get());
   call_helper(reinterpret_cast<const void*>(&spread));
 }
 
 void Emitter::reload_homes(std::uint32_t op) {
   for (const RegisterUse& use : places.instruction(op).writes)
-    if (places.in_home(use.reg)) load_home(use.reg);
+    if (places.in_home(use.reg)) region_ ? load_active_home(use.reg) : load_home(use.reg);
 }
 
 void Emitter::mark_resume(std::uint32_t op) {
@@ -72,9 +98,10 @@ void Emitter::mark_resume(std::uint32_t op) {
 // The handler has returned, in rax, another op than the next, or null.
 void Emitter::exit_behind(std::uint32_t op) {
   const Place& at = places.ops[op];
-  if (!at.parks) {
+  // In a region, only a fault comes here.
+  if (!at.parks && !region_) {
     a.mov(X::qword_ptr(X::rsp, saved_at), X::rax);
-    spread_by_table(op, static_cast<std::uint32_t>(Spread::behind));
+    spread_behind(op);
     a.mov(X::rax, X::qword_ptr(X::rsp, saved_at));
   }
   if (at.parks && !at.ends && op + 1 < places.ops.size() && places.ops[op + 1].entry) {
@@ -99,9 +126,12 @@ void Emitter::call(std::uint32_t op) {
   load_pointer(X::rcx, &code.ops[op + 1]);
   a.cmp(X::rax, X::rcx);
   a.jne(out);
-  a.cmp(field(offsetof(Warp, mask), 4), -1);
-  a.jne(out);
+  if (!region_) {
+    a.cmp(field(offsetof(Warp, mask), 4), -1);
+    a.jne(out);
+  }
   load_nan();
+  if (region_) load_mask();
   if (at.last) reload_homes(op);
 }
 
@@ -109,7 +139,7 @@ void Emitter::phase(std::uint32_t op) {
   a.cmp(field(offsetof(Warp, phases), 4), 0);
   a.jne(cold([this, op] {
     flush(op, true);
-    spread_by_table(op, static_cast<std::uint32_t>(Spread::before));
+    spread_before(op);
     call_handler(op);
     mark_resume(op + 1);
     epilogue();
@@ -120,7 +150,8 @@ void Emitter::phase(std::uint32_t op) {
 asmjit::Label Emitter::leave(const Site& site) {
   return cold([this, op = site.index] {
     flush(op, true);
-    spread_by_table(op, static_cast<std::uint32_t>(Spread::before));
+    spread_before(op);
+    if (region_) rejoin(op);
     call_handler(op);
     epilogue();
     a.ret();
@@ -141,6 +172,7 @@ asmjit::Label Emitter::slow(const Site& site) {
     a.cmp(X::rax, X::rcx);
     a.jne(out);
     load_nan();
+    if (region_) load_mask();
     reload_homes(op);
     for (const Cached& each : cold_[index].after)
       for (unsigned p = 0; p < each.parts; ++p) a.vmovups(X::Zmm(each.at[p]), slot(each.reg, p));
@@ -153,7 +185,7 @@ asmjit::Label Emitter::slow(const Site& site) {
 
 asmjit::Label Emitter::cold(std::function<void()> emit) {
   const asmjit::Label label = a.newLabel();
-  cold_.push_back({label, cached_, std::move(emit)});
+  cold_.push_back({label, cached_, region_, guarded_, std::move(emit)});
   return label;
 }
 
@@ -175,10 +207,12 @@ void Emitter::end_form(std::size_t first_cold) {
 void Emitter::emit_cold() {
   for (std::size_t i = 0; i < cold_.size(); ++i) {
     cached_ = cold_[i].before;
+    region_ = cold_[i].region, guarded_ = cold_[i].guarded;
     a.bind(cold_[i].label);
     const auto emit = std::move(cold_[i].emit);
     emit();
   }
+  region_ = nullptr, guarded_ = false;
 }
 
 }  // namespace inflight::machine::compile

@@ -131,7 +131,7 @@ void compare(Emitter& e, const Site& s) {
     else
       e.a.xor_(X::eax, X::ecx);
   }
-  e.a.mov(e.predicate(s.operand(0).index), X::eax);
+  e.set_predicate(s.operand(0).index);
 }
 
 // --- logic ---
@@ -159,7 +159,7 @@ void logic(Emitter& e, const Site& s) {
       else
         e.a.xor_(X::eax, X::ecx);
   }
-  e.a.mov(e.predicate(s.operand(0).index), X::eax);
+  e.set_predicate(s.operand(0).index);
 }
 
 // --- selection ---

@@ -73,6 +73,7 @@ class Made final : public Compiled {
     holder.setErrorHandler(&errors);
     Emitter emitter(*places_, holder);
     const auto labels = emitter.run();
+    spreads_ = std::move(emitter.spreads);
     if (errors.first.empty()) {
       const asmjit::Error error = runtime().add(&base_, &holder);
       if (error != asmjit::kErrorOk) {
@@ -94,6 +95,7 @@ class Made final : public Compiled {
   }
 
   std::unique_ptr<const Places> places_;
+  std::vector<std::unique_ptr<const Spread>> spreads_;
   void* base_ = nullptr;
 };
 

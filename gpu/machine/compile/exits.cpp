@@ -1,10 +1,11 @@
 // Writes homes to all lanes of the frame, and ends turns.
 #include "gpu/machine/compile/exits.hpp"
 
-#include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 #include "gpu/machine/compile/places.hpp"
+#include "gpu/machine/run/control.hpp"
 #include "gpu/machine/run/warp.hpp"
 
 namespace inflight::machine::compile {
@@ -27,31 +28,37 @@ void write_lanes(char* to, const char* home, const Shape& shape) {
 
 }  // namespace
 
-void spread(char* frame, const char* homes, const Places* places, std::uint32_t op, Spread which) {
-  const Code& code = places->code;
-  const auto write = [&](std::uint32_t reg) {
-    if (!places->in_home(reg)) return;
-    char* const to = frame + (code.slots[reg] & ~3u);
-    const char* const home = homes + 16 * places->home[reg];
-    if (places->width(reg) == 8)
-      write_lanes<std::uint64_t>(to, home, places->shapes[reg]);
+void spread(char* frame, const char* homes, const Spread* list) {
+  for (const HomeToSpread& each : *list) {
+    char* const to = frame + each.slot;
+    const char* const home = homes + each.home;
+    if (each.wide)
+      write_lanes<std::uint64_t>(to, home, each.shape);
     else
-      write_lanes<std::uint32_t>(to, home, places->shapes[reg]);
-  };
-  if (which == Spread::before) {
-    places->dirty.for_each(op, [&](std::uint32_t reg) {
-      if (places->live.has(op, reg)) write(reg);
-    });
-    return;
+      write_lanes<std::uint32_t>(to, home, each.shape);
   }
-  const Instruction& in = places->instruction(op);
-  const bool control = places->ops[op].what == Place::Do::branch;
-  places->dirty.for_each(op, [&](std::uint32_t reg) {
-    if (!control &&
-        std::ranges::any_of(in.writes, [&](const RegisterUse& use) { return use.reg == reg; }))
-      return;
-    if (places->is_live_near(op, reg)) write(reg);
-  });
+}
+
+void rejoin(Warp* warp, const Region* region, const std::uint32_t* taken, const Op* at) {
+  Warp& w = *warp;
+  const std::int32_t budget = w.budget;
+  w.budget = INT32_MAX;
+  w.mask = w.alive, w.whole = true;
+  const Op* const first = w.frame->code->ops.data();
+  for (const Op* op = first + region->head; op != at;) {
+    const Handler run = w.frame->code->handler_of(op);
+    if (run == &run_jump) {
+      op = w.jump(op->target, static_cast<std::int32_t>(op->imm));
+    } else if (run == &run_branch) {
+      const std::uint32_t lanes = taken[region->branch(static_cast<std::uint32_t>(op - first))];
+      op = lanes == 0        ? op + 1
+           : lanes == w.mask ? w.jump(op->target, static_cast<std::int32_t>(op->imm))
+                             : w.diverge(op->target, lanes, op + 1);
+    } else {
+      ++op;
+    }
+  }
+  w.budget = budget;
 }
 
 const Op* pause(Warp* warp, const Op* target) { return warp->pause(target); }

@@ -51,6 +51,28 @@ void Emitter::load_home(std::uint32_t reg) {
   set_home(reg, 1, x);
 }
 
+// Of the lanes that execute, which are not all: from the first of them, of each half if the halves
+// differ.
+void Emitter::load_active_home(std::uint32_t reg) {
+  const Value v = value_of(reg);
+  const bool halves = v.shape.reach == Shape::Reach::half;
+  const auto bytes = static_cast<int>(v.bytes);
+  const X::Gp x = sized(X::rax, v.bytes), step = sized(X::rdx, v.bytes);
+  for (int h = 0; h < (halves ? 2 : 1); ++h) {
+    const asmjit::Label none = a.newLabel();
+    const X::Mem mask = field(offset_of_mask() + (h ? 2 : 0), halves ? 2 : 4);
+    halves ? a.movzx(X::ecx, mask) : a.mov(X::ecx, mask);
+    a.bsf(X::ecx, X::ecx);
+    a.jz(none);
+    a.mov(x, X::Mem(frame, X::rcx, bytes == 8 ? 3 : 2, offset_of(reg) + 16 * h * bytes, v.bytes));
+    a.mov(step, v.shape.stride);
+    a.imul(step, sized(X::rcx, v.bytes));
+    a.sub(x, step);
+    set_home(reg, h, x);
+    a.bind(none);
+  }
+}
+
 // Whether all lanes are as the home and its shape say.
 void Emitter::check_home(std::uint32_t reg, const asmjit::Label& otherwise) {
   const Value v = value_of(reg);

@@ -1,10 +1,11 @@
 // ld and st of 32 and 64 bits. The extent that the op used last, or the end of shared memory,
 // bounds the whole warp's access in two comparisons if its addresses are equal or in steps. The
 // op's handler does all others, and the faults.
+#include "gpu/machine/compile/memory.hpp"
+
 #include <algorithm>
 #include <vector>
 
-#include "gpu/machine/compile/emit.hpp"
 #include "gpu/machine/link/reserved_shared.hpp"
 #include "gpu/machine/run/access.hpp"
 #include "gpu/machine/run/block.hpp"
@@ -20,14 +21,6 @@ using ptx::Opcode;
 using ptx::Space;
 using ptx::Type;
 using Z = X::Zmm;
-
-struct Access {
-  bool stores = false;
-  Space space = Space::global;
-  unsigned bytes = 4, count = 1;  // of an element; elements
-  const ptx::Operand* values = nullptr;
-  const ptx::Operand* address = nullptr;
-};
 
 // Modifiers that change nothing here: hints to caches, and what a weak access is by default.
 constexpr ptx::ModSet without_effect{Mod::weak, Mod::nc, Mod::ca, Mod::cg, Mod::cs,
@@ -125,6 +118,36 @@ std::int32_t offset_of_cached(const Op& op) {
                                    reinterpret_cast<const char*>(&any));
 }
 
+}  // namespace
+
+void check_bounds(Emitter& e, const Site& s, const Access& x, const X::Gp& low, const X::Gp& high,
+                  std::int64_t reach, const asmjit::Label& out) {
+  auto& a = e.a;
+  if (x.space == Space::shared) {
+    a.cmp(low, static_cast<std::int32_t>(reserved_shared));
+    a.jb(out);
+    a.mov(X::rcx, X::qword_ptr(X::rsp, Emitter::shared_end_at));
+  } else {
+    const std::int32_t at = offset_of_cached(s.op);
+    a.mov(X::rcx, X::qword_ptr(e.generation));
+    a.cmp(X::rcx, X::qword_ptr(e.worker,
+                               at + static_cast<int>(offsetof(Worker::CachedExtent, generation))));
+    a.jne(out);
+    a.cmp(low, X::qword_ptr(e.worker, at + static_cast<int>(offsetof(Worker::CachedExtent, low))));
+    a.jb(out);
+    a.mov(X::rcx,
+          X::qword_ptr(e.worker,
+                       at + static_cast<int>(x.stores ? offsetof(Worker::CachedExtent, write_end)
+                                                      : offsetof(Worker::CachedExtent, read_end))));
+  }
+  a.sub(X::rcx, high);
+  a.jb(out);
+  a.cmp(X::rcx, static_cast<std::int32_t>(reach));
+  a.jb(out);
+}
+
+namespace {
+
 // The first lane's address in rsi, lane 16's in rdi, as addresses of the host. Goes to `out` if the
 // access is not known to be good.
 void locate(Emitter& e, const Site& s, const Access& x, const Lanes& lie,
@@ -163,27 +186,7 @@ void locate(Emitter& e, const Site& s, const Access& x, const Lanes& lie,
     a.test(X::esi, static_cast<std::int32_t>(bytes - 1));
   }
   a.jnz(out);
-  if (shared) {
-    a.cmp(low, static_cast<std::int32_t>(reserved_shared));
-    a.jb(out);
-    a.mov(X::rcx, X::qword_ptr(X::rsp, Emitter::shared_end_at));
-  } else {
-    const std::int32_t at = offset_of_cached(s.op);
-    a.mov(X::rcx, X::qword_ptr(e.generation));
-    a.cmp(X::rcx, X::qword_ptr(e.worker,
-                               at + static_cast<int>(offsetof(Worker::CachedExtent, generation))));
-    a.jne(out);
-    a.cmp(low, X::qword_ptr(e.worker, at + static_cast<int>(offsetof(Worker::CachedExtent, low))));
-    a.jb(out);
-    a.mov(X::rcx,
-          X::qword_ptr(e.worker,
-                       at + static_cast<int>(x.stores ? offsetof(Worker::CachedExtent, write_end)
-                                                      : offsetof(Worker::CachedExtent, read_end))));
-  }
-  a.sub(X::rcx, high);
-  a.jb(out);
-  a.cmp(X::rcx, static_cast<std::int32_t>(reach));
-  a.jb(out);
+  check_bounds(e, s, x, low, high, reach, out);
   if (!shared) return;
   a.add(X::rsi, e.shared);
   if (two) a.add(X::rdi, e.shared);
@@ -259,7 +262,8 @@ void store_local(Emitter& e, const Site& s, const Access& x) {
     e.prepare(v), e.settle(v);
     for (unsigned p = 0; p < 2; ++p) {
       const Z from = e.lanes(v, p, Emitter::scratch(0));
-      e.a.vmovups(local_row(e, s, n, p), from);
+      const X::Mem to = local_row(e, s, n, p);
+      e.masked(p, 4).vmovups(to, from);
     }
   }
 }
@@ -271,11 +275,19 @@ void load(Emitter& e, const Site& s) {
   const bool parameter = x.space == Space::param || x.space == Space::param_entry;
   asmjit::Label out;
   if (!parameter) {
+    const bool in_steps =
+        find_lanes(e, s, x, lie) && !(lie.stride != 0 && x.count > 1 && x.bytes != 4);
+    if (!in_steps && takes_gather(e, s, x)) {
+      e.make_room(5);
+      e.prepare(lie.base), e.settle(lie.base);
+      std::vector<std::uint32_t> to;
+      for (unsigned n = 0; n < x.count; ++n) to.push_back(operand(s, x, n).index);
+      return gather(e, s, x, lie.base, to, e.slow(s));
+    }
     out = e.slow(s);
     // Addresses of other patterns are the handler's.
-    if (!find_lanes(e, s, x, lie) || (lie.stride != 0 && x.count > 1 && x.bytes != 4)) {
-      for (unsigned n = 0; n < x.count; ++n)
-        if (!e.places.in_home(operand(s, x, n).index)) e.result(operand(s, x, n).index);
+    if (!in_steps) {
+      for (unsigned n = 0; n < x.count; ++n) e.forget(operand(s, x, n).index);
       e.a.jmp(out);
       return;
     }
@@ -311,28 +323,66 @@ void load(Emitter& e, const Site& s) {
   }
 }
 
+// Of words that masked lanes store to one place, the last one's stays.
+void store_last(Emitter& e, const Access& x, const Lanes& lie, const std::vector<Value>& values) {
+  e.a.mov(X::eax, e.active());
+  e.a.bsr(X::ecx, X::eax);
+  for (unsigned n = 0; n < x.count; ++n) {
+    const Z low = e.lanes(values[n], 0, Emitter::scratch(0)),
+            high = e.lanes(values[n], 1, Emitter::scratch(1)), last = Emitter::scratch(2);
+    e.a.vpbroadcastd(last, X::ecx);
+    e.a.vpermi2d(last, low, high);
+    e.a.vmovd(place(lie, 0, std::int64_t{n} * x.bytes, 4), last.xmm());
+  }
+}
+
 void store(Emitter& e, const Site& s) {
   const Access x = access_of(s);
   if (x.space == Space::local) return store_local(e, s, x);
   Lanes lie;
-  const bool known = find_lanes(e, s, x, lie) && !(x.count > 1 && lie.stride != 0);
+  bool known = find_lanes(e, s, x, lie) && !(x.count > 1 && lie.stride != 0);
+  known &= !e.is_masked() || lie.stride != 0 || (x.bytes == 4 && !lie.halves);
   std::vector<Value> values;
   for (unsigned n = 0; n < x.count; ++n) {
     values.push_back(e.value(element(s, n), operand(s, x, n), x.bytes));
     if (known) e.prepare(values.back()), e.settle(values.back());
   }
+  const bool scatters = !known && takes_gather(e, s, x);
+  if (scatters) {
+    e.make_room(13);
+    e.prepare(lie.base), e.settle(lie.base);
+    for (const Value& v : values) e.prepare(v), e.settle(v);
+  }
   const asmjit::Label out = e.slow(s);
+  if (scatters) {
+    scatter(e, s, x, lie.base, values, out);
+    e.a.mov(e.field(offsetof(Warp, progressed), 1), 1);
+    return;
+  }
   if (!known) {
     e.a.jmp(out);
     return;
   }
+  if (e.is_guarded()) {
+    e.a.cmp(e.active(), 0);
+    e.a.je(out);
+  }
   locate(e, s, x, lie, out);
   const unsigned per_half = Emitter::parts_of(x.bytes) / 2;
+  if (lie.stride == 0 && e.is_masked()) {
+    store_last(e, x, lie, values);
+    e.a.mov(e.field(offsetof(Warp, progressed), 1), 1);
+    return;
+  }
   for (int h = 0; h < 2; ++h) {
     if (lie.stride != 0) {
-      for (unsigned q = 0; q < per_half; ++q)
-        e.a.vmovups(place(lie, h, 64 * q, 64),
-                    e.lanes(values[0], h * per_half + q, Emitter::scratch(0)));
+      for (unsigned q = 0; q < per_half; ++q) {
+        const unsigned part = static_cast<unsigned>(h) * per_half + q;
+        const Z from = e.lanes(values[0], part, Emitter::scratch(0));
+        const X::Mem to = place(lie, h, 64 * q, 64);
+        X::Assembler& a = e.masked(part, x.bytes);
+        x.bytes == 8 ? a.vmovupd(to, from) : a.vmovups(to, from);
+      }
       continue;
     }
     // Of lanes that store to one place, the last one's value stays.

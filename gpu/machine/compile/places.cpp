@@ -18,9 +18,9 @@ constexpr std::size_t most_ops = 20000;
 // A kernel is not compiled with less of it in forms.
 constexpr double least_share = 0.7;
 // Ops up to the next way out, where those in loops count for more.
-constexpr std::uint32_t worth_entering = 24;
-// At the kernel's end nothing has to be written back, which counts as so many ops.
-constexpr std::uint32_t at_end = 14;
+constexpr std::uint32_t worth_entering = 12;
+// Where a warp waits or ends, little has to be written back, which counts as so many ops.
+constexpr std::uint32_t at_wait = 10, at_end = 12;
 
 bool is_real(ptx::Type type) { return type == ptx::Type::f32 || type == ptx::Type::f64; }
 
@@ -52,9 +52,12 @@ Places::Places(const Code& code_, BlockRows rows_, bool whole)
   if (!why_not.empty()) return;
   find_ops();
   find_leaders();
-  find_shapes();
   find_liveness();
+  find_regions();
+  find_masked_liveness();
+  find_shapes();
   find_dirty();
+  find_masked_dirty();
   weigh();
   if (whole) return;
   if (share < least_share) why_not = "its handlers execute too much of it";
@@ -162,18 +165,26 @@ void Places::find_shapes() {
   }
   const Results results(f, rows, shapes);
   std::vector<bool> emitted(f.body.size());
-  for (std::uint32_t k = 0; k < ops.size(); ++k)
-    if (ops[k].what == Place::Do::form) emitted[code.ops[k].instruction] = true;
+  std::vector<std::uint32_t> keeps(f.body.size(), 0);  // an op of it in a region, plus 1
+  for (std::uint32_t k = 0; k < ops.size(); ++k) {
+    const std::uint32_t i = code.ops[k].instruction;
+    if (ops[k].what == Place::Do::form) emitted[i] = true;
+    if (!regions.empty() && i < keeps.size() && ops[k].masked) keeps[i] = k + 1;
+  }
   for (bool changed = true; changed;) {
     changed = false;
     for (std::uint32_t i = 0; i < f.body.size(); ++i) {
       const Instruction& in = f.body[i];
       if (in.contracted || in.writes.empty()) continue;
       Results::Result result = results.of(in);
-      // Host code checks what has to be; a handler does not.
+      // Host code checks what has to be; a handler does not. In a region, host code computes for
+      // all lanes where none of the others keeps what it has; a handler does not write theirs.
       if (in.guard || (result.checked && !emitted[i])) result.shape = Shape::lanes();
       for (const RegisterUse& use : in.writes) {
         Shape joined = join(shapes[use.reg], result.shape);
+        if (keeps[i] != 0 &&
+            (kept.has(keeps[i] - 1, use.reg) || (width(use.reg) == 0 && !emitted[i])))
+          joined = Shape::lanes();
         if (width(use.reg) == 0 ? !joined.is_uniform() : !joined.is_affine())
           joined = Shape::lanes();
         if (joined == shapes[use.reg]) continue;
@@ -188,7 +199,7 @@ void Places::find_shapes() {
 }
 
 void Places::find_liveness() {
-  const std::size_t count = shapes.size();
+  const std::size_t count = code.function->registers.size();
   live = Bits(ops.size(), count);
   Bits row(1, count);
   for (bool changed = true; changed;) {
@@ -262,7 +273,7 @@ void Places::weigh() {
 // A branch at which warps often diverge: not one that asks which threads are before the end of the
 // data, at which one warp of a block diverges at most.
 bool Places::may_diverge(std::uint32_t op) const {
-  if (ops[op].what != Place::Do::branch) return false;
+  if (ops[op].what != Place::Do::branch || region_of[op] != none) return false;
   const Instruction& in = instruction(op);
   return in.guard && !ordered[in.guard.reg];
 }
@@ -275,8 +286,10 @@ void Places::drop_short_entries() {
     changed = false;
     for (auto k = static_cast<std::uint32_t>(ops.size()); k-- > 0;) {
       std::uint32_t shortest = worth_entering;
-      if (ops[k].parks || may_diverge(k))
+      if (may_diverge(k))
         shortest = 0;
+      else if (ops[k].parks)
+        shortest = at_wait;
       else if (ops[k].what == Place::Do::call && ops[k].ends)
         shortest = at_end;
       each_successor(k, [&](std::uint32_t to) { shortest = std::min(shortest, way[to]); });

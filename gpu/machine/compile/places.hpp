@@ -32,6 +32,21 @@ struct Place {
   bool last = false;    // the last op of its instruction that is its own
   bool parks = false;   // a warp often ends its turn here
   bool ends = false;    // the next op is not its successor
+  bool masked = false;  // it is in a region
+};
+
+// What follows a branch at which lanes may diverge, up to where all of them are together again: ops
+// (head, join) without loops, waits and ends. Splits that run from there in the interpreter's order
+// execute each op once, with all lanes that come to it, so host code can do the same with masks.
+struct Region {
+  std::uint32_t head = 0, join = 0;
+  std::vector<std::uint32_t> labels;    // ops in it at which jumps arrive, and the join, in order
+  std::vector<std::uint32_t> branches;  // in order; the head is the first
+  std::int32_t most_cost = 0;           // of its jumps, and of what else takes from the budget
+  bool has_phases = false;              // a phase may begin in it, where a warp may end its turn
+
+  std::uint32_t label(std::uint32_t op) const;   // its index
+  std::uint32_t branch(std::uint32_t op) const;  // likewise
 };
 
 struct Places {
@@ -47,6 +62,12 @@ struct Places {
   std::uint32_t homes = 0;
   Bits live;   // by op: registers that it or a later op may read
   Bits dirty;  // by op: registers whose home may be newer than the frame
+  std::vector<Region> regions;
+  std::vector<std::uint32_t> region_of;  // by op: the region of which it is the head; Code::none
+  // The same as live and dirty where lanes execute under masks: for all lanes, wherever they are.
+  Bits masked_live, masked_dirty;
+  // By op: registers that it writes while others in a region still have lanes of them to read.
+  Bits kept;
   std::uint32_t covered = 0, handled = 0;  // ops
   // The share of covered ops, where a loop's count for more.
   double share = 0;
@@ -75,7 +96,12 @@ struct Places {
   void find_leaders();
   void find_shapes();
   void find_liveness();
+  void find_regions();
+  bool find_region(std::uint32_t head, Region& region) const;
+  bool may_be_masked(std::uint32_t op) const;
+  void find_masked_liveness();
   void find_dirty();
+  void find_masked_dirty();
   void weigh();
   void drop_short_entries();
   bool may_diverge(std::uint32_t op) const;

@@ -78,6 +78,7 @@ void emit(Emitter& e, const Site& s) {
   };
   const std::uint32_t d = s.operand(0).index;
   // The handler's way begins behind the computation, which must not have taken a register's place.
+  e.prepare_result(d);
   if (wide) e.make_room(4);
   const asmjit::Label out = wide ? e.slow(s) : asmjit::Label();
   // A result may take the addend's place, but no factor's before it is read: lanes go part by part.

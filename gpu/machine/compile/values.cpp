@@ -190,16 +190,17 @@ std::uint8_t Emitter::free_vector() {
   }
 }
 
-Emitter::Cached& Emitter::take(std::uint32_t reg) {
+// Vector registers for the lanes of a register, which the cache knows by `name`.
+Emitter::Cached& Emitter::take(std::uint32_t reg, std::uint32_t name) {
   const unsigned parts = parts_of(places.width(reg));
-  Cached c{reg, 0, {}, false, false, ~std::uint64_t{0}};  // not to be evicted meanwhile
+  Cached c{name, 0, {}, false, false, ~std::uint64_t{0}};  // not to be evicted meanwhile
   cached_.push_back(c);
   for (unsigned p = 0; p < parts; ++p) {
     const std::uint8_t at = free_vector();
-    Cached& own = *find(reg);
+    Cached& own = *find(name);
     own.at[p] = at, ++own.parts;
   }
-  Cached& own = *find(reg);
+  Cached& own = *find(name);
   own.used = ++clock_;
   return own;
 }
@@ -235,12 +236,14 @@ void Emitter::settle(const Value& v) {
 }
 
 std::array<X::Zmm, 4> Emitter::fresh_result(std::uint32_t reg) {
+  if (keeps_lanes(reg)) return merged_result(reg, false);
   // Its old lanes stay where they are until the form is complete.
   if (Cached* const c = find(reg)) c->reg = ptx::none, c->used = ~std::uint64_t{0};
   return result(reg);
 }
 
 std::array<X::Zmm, 4> Emitter::result(std::uint32_t reg, bool raw) {
+  if (keeps_lanes(reg)) return merged_result(reg, raw);
   Cached* c = find(reg);
   if (!c) c = &take(reg);
   c->used = ++clock_;
@@ -260,7 +263,7 @@ void Emitter::store(Cached& c) {
 
 void Emitter::flush(std::uint32_t op, bool forget) {
   for (Cached& c : cached_)
-    if (places.live.has(op, c.reg)) store(c);
+    if (is_live(op, c.reg)) store(c);
   if (forget) cached_.clear();
 }
 
@@ -270,7 +273,7 @@ void Emitter::flush_for(std::uint32_t op, std::uint32_t other) {
 }
 
 void Emitter::forget_dead(std::uint32_t op) {
-  std::erase_if(cached_, [&](const Cached& c) { return !places.live.has(op, c.reg); });
+  std::erase_if(cached_, [&](const Cached& c) { return !is_live(op, c.reg); });
 }
 
 // Writes a home to all lanes of the frame.

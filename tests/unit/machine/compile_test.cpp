@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
@@ -123,7 +124,7 @@ class RowsWriter {
     return fmt::format(R"(
 .visible .entry k(.param .u64 table)
 {{
-  .reg .b64 %base, %row, %quad, %long, %half; .reg .b32 %x, %y, %at, %tile, %side, %r<{}>;
+  .reg .b64 %base, %row, %quad, %long, %half, %place; .reg .b32 %x, %y, %at, %tile, %side, %any, %word, %r<{}>;
   .reg .f32 %f<{}>; .reg .f64 %g<{}>; .reg .pred %p<{}>;
   .shared .align 16 .b8 buffer[8192]; .local .align 16 .b8 own[64];
   ld.param.u64 %base, [table];
@@ -136,7 +137,7 @@ class RowsWriter {
   mul.wide.u32 %half, %y, 64; add.s64 %half, %half, %base;
   mov.u32 %tile, buffer; mad.lo.s32 %tile, %at, 4, %tile;
   mov.u32 %side, buffer; mad.lo.s32 %side, %y, 64, %side;
-  st.local.v4.u32 [own], {{%x, %y, %at, %r1}};
+  st.local.v4.u32 [own], {{%x, %y, %at, %r1}}; mov.u32 %r4, buffer; mov.u32 %any, %at; mov.u32 %word, %x;
 )",
                        words + loops_, reals, doubles, predicates) +
            fmt::format(
@@ -149,7 +150,7 @@ class RowsWriter {
   }
 
  private:
-  static constexpr int reals = 6, doubles = 3, words = 4, predicates = 3;
+  static constexpr int reals = 6, doubles = 3, words = 5, predicates = 3;
   std::uint32_t pick(std::uint32_t count) { return random_() % count; }
   template <class... T>
   void line(fmt::format_string<T...> form, T&&... values) {
@@ -163,7 +164,7 @@ class RowsWriter {
   std::string g() { return fmt::format("%g{}", pick(doubles)); }
   std::string p() { return fmt::format("%p{}", pick(predicates)); }
   std::string guard() {
-    const std::uint32_t kind = pick(8);
+    const std::uint32_t kind = pick(6);
     return kind == 0 ? "@" + p() + " " : kind == 1 ? "@!" + p() + " " : "";
   }
 
@@ -176,78 +177,140 @@ class RowsWriter {
       case 1:
         return line("{}{}.f32 {}, {}, {};", guard(), one_of(two), f(), f(), f());
       case 2:
-        return line("fma.rn.f32 {}, {}, {}, {};", f(), f(), f(), f());
+        return line("{}fma.rn.f32 {}, {}, {}, {};", guard(), f(), f(), f(), f());
       case 3: {  // may be contracted
         const std::string product = f();
         line("mul.f32 {}, {}, {};", product, f(), f());
         return line("{}.f32 {}, {}, {};", pick(2) ? "add" : "sub", product, product, f());
       }
       case 4:
-        return line("{}.f64 {}, {}, {};", one_of(two), g(), g(), g());
+        return line("{}{}.f64 {}, {}, {};", guard(), one_of(two), g(), g(), g());
       case 5:
-        return line("fma.rn.f64 {}, {}, {}, {};", g(), g(), g(), g());
+        return line("{}fma.rn.f64 {}, {}, {}, {};", guard(), g(), g(), g(), g());
       case 6:
-        return line("{}.f32 {}, {};", pick(2) ? "neg" : "abs", f(), f());
+        return line("{}{}.f32 {}, {};", guard(), pick(2) ? "neg" : "abs", f(), f());
       case 7:
-        return line("setp.{}.f32 {}, {}, {};", one_of(how), p(), f(), f());
+        return line("{}setp.{}.f32 {}, {}, {};", guard(), one_of(how), p(), f(), f());
       case 8:
-        return line("setp.{}.f64 {}, {}, {};", one_of(how), p(), g(), g());
+        return line("{}setp.{}.f64 {}, {}, {};", guard(), one_of(how), p(), g(), g());
       case 9:
-        return pick(2) ? line("selp.f32 {}, {}, {}, {};", f(), f(), f(), p())
-                       : line("selp.f64 {}, {}, {}, {};", g(), g(), g(), p());
+        return pick(2) ? line("{}selp.f32 {}, {}, {}, {};", guard(), f(), f(), f(), p())
+                       : line("{}selp.f64 {}, {}, {}, {};", guard(), g(), g(), g(), p());
       case 10:
-        return pick(2) ? line("mov.b32 %r3, {};", f()) : line("mov.b32 {}, %r3;", f());
+        return pick(2) ? line("{}mov.b32 %r3, {};", guard(), f())
+                       : line("{}mov.b32 {}, %r3;", guard(), f());
       default:
-        return pick(2) ? line("cvt.rn.f32.{} {}, {};", pick(2) ? "s32" : "u32", f(),
+        return pick(2) ? line("{}cvt.rn.f32.{} {}, {};", guard(), pick(2) ? "s32" : "u32", f(),
                               pick(2) ? "%at" : "%r3")
                        : line("mul.rn.f32 {}, {}, 0f3FC00000;", f(), f());
     }
   }
 
-  void memory() {
-    switch (pick(17)) {
+  // `alike`: all threads come here.
+  void memory(bool alike) {
+    switch (pick(24)) {
       case 13:
-        return line("st.local.f32 [own+{}], {};", 4 * pick(4), f());
+        return line("{}st.local.f32 [own+{}], {};", guard(), 4 * pick(4), f());
       case 14:
-        return line("ld.local.v4.f32 {{%f0, %f1, %f2, %f3}}, [own];");
+        return line("{}ld.local.v4.f32 {{%f0, %f1, %f2, %f3}}, [own];", guard());
       case 15:
-        return line("st.local.v2.f32 [own+{}], {{{}, {}}};", 8 * pick(2), f(), f());
+        return line("{}st.local.v2.f32 [own+{}], {{{}, {}}};", guard(), 8 * pick(2), f(), f());
       case 0:
         return line("{}ld.global.f32 {}, [%row+{}];", guard(), f(), 2048 * pick(4));
       case 1:
-        return line("ld.global.nc.v2.f32 {{%f0, %f{}}}, [%long+{}];", 1 + pick(5), 8192 * pick(2));
+        return line("{}ld.global.nc.v2.f32 {{%f0, %f{}}}, [%long+{}];", guard(), 1 + pick(5),
+                    8192 * pick(2));
       case 2:
-        return line("ld.global.v4.f32 {{%f0, %f1, %f2, {}}}, [%quad];", pick(2) ? "%f3" : "%f4");
+        return line("{}ld.global.v4.f32 {{%f0, %f1, %f2, {}}}, [%quad];", guard(),
+                    pick(2) ? "%f3" : "%f4");
       case 3:
-        return line("ld.global.f64 {}, [%long+{}];", g(), 4096 * pick(3));
+        return line("{}ld.global.f64 {}, [%long+{}];", guard(), g(), 4096 * pick(3));
       case 4:
-        return line("ld.global.f32 {}, [%base+{}];", f(), 4 * pick(2048));
+        return line("{}ld.global.f32 {}, [%base+{}];", guard(), f(), 4 * pick(2048));
       case 5:
-        return line("ld.global.f32 {}, [%half+{}];", f(), 4 * pick(512));
+        return line("{}ld.global.f32 {}, [%half+{}];", guard(), f(), 4 * pick(512));
       case 6:
         return line("{}st.global.f32 [%row+{}], {};", guard(), 2048 * pick(4), f());
       case 7:
-        return line("st.global.v4.f32 [%quad], {{{}, {}, {}, {}}};", f(), f(), f(), f());
+        return line("{}st.global.v4.f32 [%quad], {{{}, {}, {}, {}}};", guard(), f(), f(), f(), f());
       case 8:
-        return line("st.global.f64 [%long+{}], {};", 4096 * pick(3), g());
+        return line("{}st.global.f64 [%long+{}], {};", guard(), 4096 * pick(3), g());
       case 9:
-        return line("st.global.f32 [%{}+{}], {};", pick(2) ? "half" : "base", 4 * pick(512), f());
+        return line("{}st.global.f32 [%{}+{}], {};", guard(), pick(2) ? "half" : "base",
+                    4 * pick(512), f());
       case 10:
         line("st.shared.f32 [%tile], {};", f());
-        if (pick(2)) line("bar.sync 0;");
+        if (alike && pick(2)) line("bar.sync 0;");
         return line("ld.shared.f32 {}, [%{}+{}];", f(), pick(2) ? "side" : "tile", 4 * pick(32));
       case 11:
-        return line("ld.shared.v4.f32 {{%f0, %f1, %f2, %f3}}, [%side+{}];", 16 * pick(64));
+        return line("{}ld.shared.v4.f32 {{%f0, %f1, %f2, %f3}}, [%side+{}];", guard(),
+                    16 * pick(64));
       case 12:
-        return line("st.shared.f32 [%side+{}], {};", 4 * pick(64), f());
+        return line("{}st.shared.f32 [%side+{}], {};", guard(), 4 * pick(64), f());
+      case 17:
+      case 18:
+      case 19:
+        return any_address();
+      case 20:
+        return line("and.b32 %any, {}, {};", pick(2) ? "%at" : "%any", 1u << pick(9) | pick(64));
+      case 21:
+        return pick(2) ? line("xor.b32 %any, %any, {};", pick(256))
+                       : line("{}mov.b32 %any, {};", guard(), pick(2) ? "%at" : "%r3");
+      case 16:
+        return line("{}red.global.add.u32 [%row+{}], %r3;", guard(), 2048 * pick(4));
       default:  // not aligned for some: each lane alone
-        return line("ld.shared.f32 {}, [buffer+{}];", f(), 4 * pick(512));
+        return line("{}ld.shared.f32 {}, [buffer+{}];", guard(), f(), 4 * pick(512));
+    }
+  }
+
+  // Each lane at an address of its own, in one line or in many, perhaps the same as another's.
+  void any_address() {
+    line("and.b32 %word, %any, 1023;");
+    if (pick(3) == 0) {
+      line("shl.b32 %word, %word, {}; add.s32 %word, %word, %r4;", 3);
+      const int at = 8 * static_cast<int>(pick(3)) - 8;
+      switch (pick(6)) {
+        case 0:
+          return line("{}st.shared.f64 [%word+{}], {};", guard(), at, g());
+        case 1:
+          return line("{}ld.shared.f64 {}, [%word+{}];", guard(), g(), at);
+        case 2:
+          return line("{}st.shared.v2.f32 [%word+{}], {{{}, {}}};", guard(), at, f(), f());
+        case 3:
+          return line("{}st.shared.f32 [%word+{}], {};", guard(),
+                      at + 4 * static_cast<int>(pick(2)), f());
+        case 4:
+          return line("{}ld.shared.u32 %{}, [%word+{}];", guard(), pick(2) ? "any" : "word", at);
+        default:
+          return line("{}ld.shared.f32 {}, [%word+{}];", guard(), f(), at);
+      }
+    }
+    line("mul.wide.u32 %place, %word, {}; add.s64 %place, %place, %base;", 4 << pick(3));
+    const int at = 16 * static_cast<int>(pick(3)) - (pick(8) ? 0 : 16);
+    switch (pick(9)) {
+      case 0:
+        return line("{}st.global.f64 [%place+{}], {};", guard(), at, g());
+      case 1:
+        return line("{}ld.global.f64 {}, [%place+{}];", guard(), g(), at);
+      case 2:
+        return line("{}ld.global.u64 %place, [%place+{}]; st.global.u64 [%long], %place;", guard(),
+                    at);
+      case 3:
+        return line("{}ld.global.v2.f32 {{%f0, %f2}}, [%place+{}];", guard(), at);
+      case 4:
+        return line("{}st.global.v4.f32 [%place+{}], {{{}, {}, %f1, %f0}};", guard(), at, f(), f());
+      case 5:
+        return line("{}ld.global.u32 %{}, [%place+{}];", guard(), pick(2) ? "any" : "word", at);
+      case 6:
+        return line("{}st.global.f32 [%place+{}], {};", guard(), at, f());
+      default:
+        return line("{}ld.global.f32 {}, [%place+{}];", guard(), f(), at);
     }
   }
 
   void statements(unsigned count, int depth) {
     for (unsigned i = 0; i < count; ++i) {
-      const std::uint32_t what = pick(20);
+      const std::uint32_t what = pick(22);
       if (what == 0 && depth < 2) {
         const int number = loops_++;
         line("mov.u32 %r{}, 0;", words + number);
@@ -256,17 +319,27 @@ class RowsWriter {
         line("add.u32 %r{0}, %r{0}, 1;", words + number);
         line("setp.lt.u32 %p2, %r{}, {};", words + number, 1 + pick(4));
         line("@%p2 bra HEAD{};", number);
-      } else if (what == 1 && depth < 2) {
-        const int number = labels_++;
-        line("@{} bra SKIP{};", p(), number);
-        statements(1 + pick(3), 2);
-        text_ += fmt::format("SKIP{}:\n", number);
-      } else if (what < 12) {
+      } else if (what <= 3 && depth < 5) {
+        branch(depth);
+      } else if (what < 14) {
         arithmetic();
-      } else if (depth < 2 || what > 15) {
-        memory();
+      } else {
+        memory(depth < 2);
       }
     }
+  }
+
+  // What lanes of a warp do that are apart, perhaps among others that do something else.
+  void branch(int depth) {
+    const int number = labels_++;
+    const bool both = pick(2) != 0;
+    line("@{}{} bra OTHER{};", pick(2) ? "!" : "", p(), number);
+    statements(1 + pick(3), std::max(depth, 2) + 1);
+    if (both) line("bra END{};", number);
+    text_ += fmt::format("OTHER{}:\n", number);
+    if (!both) return;
+    statements(1 + pick(3), std::max(depth, 2) + 1);
+    text_ += fmt::format("END{}:\n", number);
   }
 
   std::mt19937 random_;
@@ -304,8 +377,8 @@ TEST_F(CompiledKernels, GiveWhatTheInterpreterGives) {
 TEST_F(CompiledKernels, ComputeWithRowsAsTheInterpreterDoes) {
   const std::uint32_t programs = from_environment("INFLIGHT_COMPILED_PROGRAMS", 150),
                       first = from_environment("INFLIGHT_COMPILED_SEED", 1);
-  constexpr Dim3 shapes[] = {{64, 1, 1}, {256, 1, 1}, {16, 16, 1}, {32, 4, 1},
-                             {48, 1, 1}, {16, 6, 1},  {8, 8, 1}};
+  constexpr Dim3 shapes[] = {{64, 1, 1}, {256, 1, 1}, {16, 16, 1}, {32, 4, 1}, {48, 1, 1},
+                             {16, 6, 1}, {8, 8, 1},   {8, 1, 1},   {5, 7, 1},  {512, 1, 1}};
   std::uint64_t inside = 0, handled = 0;
   for (std::uint32_t seed = first; seed < first + programs; ++seed) {
     const std::string text = RowsWriter(seed).run();
