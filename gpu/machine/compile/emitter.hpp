@@ -51,7 +51,8 @@ class Emitter {
     std::uint32_t op;
     asmjit::Label enter, resume;
   };
-  const std::vector<EntryLabels>& run();
+  // Throws Unwanted.
+  const std::vector<EntryLabels>& run(const Patience& patience = {});
 
   X::Assembler a;
   const Places& places;
@@ -62,6 +63,10 @@ class Emitter {
               generation = X::r15;
   // At the stack pointer.
   static constexpr int shared_end_at = 0, parameters_at = 8, saved_at = 16, frame_bytes = 40;
+  // Those of its caller, in the order in which it stores them above that (unwind.cpp).
+  static constexpr std::array<X::Gp, 6> kept() {
+    return {X::rbx, X::rbp, X::r12, X::r13, X::r14, X::r15};
+  }
 
   // --- values (values.cpp) ---
   Value value(Ref ref, const ptx::Operand& operand, unsigned bytes);

@@ -21,6 +21,8 @@ constexpr double least_share = 0.7;
 constexpr std::uint32_t worth_entering = 24;
 // At the kernel's end nothing has to be written back, which counts as so many ops.
 constexpr std::uint32_t at_end = 14;
+// Ops between two looks at whether the code is still wanted.
+constexpr std::uint32_t look_after = 1024;
 
 bool is_real(ptx::Type type) { return type == ptx::Type::f32 || type == ptx::Type::f64; }
 
@@ -32,7 +34,8 @@ unsigned Places::width(std::uint32_t reg) const {
 }
 
 const Instruction& Places::instruction(std::uint32_t op) const {
-  static const Instruction nothing;
+  // Never destroyed, since a helper thread may compile when the process ends.
+  static const Instruction& nothing = *new Instruction;
   const auto& body = code.description->body;
   const std::uint32_t i = code.ops[op].instruction;
   return i < body.size() ? body[i] : nothing;
@@ -42,7 +45,7 @@ bool Places::guarded(std::uint32_t op) const {
   return code.ops[op].guard != no_ref && ops[op].what != Place::Do::branch;
 }
 
-Places::Places(const Code& code_, BlockRows rows_, bool whole)
+Places::Places(const Code& code_, BlockRows rows_, bool whole, const Patience& patience)
     : code(code_), rows(rows_), ops(code_.ops.size()) {
   const Function& f = *code.description;
   if (!code.function->entry) why_not = "it is no kernel";
@@ -53,8 +56,8 @@ Places::Places(const Code& code_, BlockRows rows_, bool whole)
   find_ops();
   find_leaders();
   find_shapes();
-  find_liveness();
-  find_dirty();
+  find_liveness(patience);
+  find_dirty(patience);
   weigh();
   if (whole) return;
   if (share < least_share) why_not = "its handlers execute too much of it";
@@ -187,13 +190,14 @@ void Places::find_shapes() {
     if (width(r) != 0 && shapes[r].is_affine()) home[r] = homes++;
 }
 
-void Places::find_liveness() {
+void Places::find_liveness(const Patience& patience) {
   const std::size_t count = shapes.size();
   live = Bits(ops.size(), count);
   Bits row(1, count);
   for (bool changed = true; changed;) {
     changed = false;
     for (auto k = static_cast<std::uint32_t>(ops.size()); k-- > 0;) {
+      if (k % look_after == 0) patience.look();
       row.clear(0);
       each_successor(k, [&](std::uint32_t to) { row.add(0, live, to); });
       const Place& at = ops[k];
@@ -216,13 +220,14 @@ void Places::find_liveness() {
   }
 }
 
-void Places::find_dirty() {
+void Places::find_dirty(const Patience& patience) {
   const std::size_t count = shapes.size();
   dirty = Bits(ops.size(), count);
   Bits row(1, count);
   for (bool changed = true; changed;) {
     changed = false;
     for (std::uint32_t k = 0; k < ops.size(); ++k) {
+      if (k % look_after == 0) patience.look();
       row.clear(0);
       row.add(0, dirty, k);
       const Instruction& in = instruction(k);

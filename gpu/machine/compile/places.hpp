@@ -13,6 +13,7 @@
 #include "gpu/machine/code/code.hpp"
 #include "gpu/machine/compile/bits.hpp"
 #include "gpu/machine/compile/forms.hpp"
+#include "gpu/machine/instruction/patience.hpp"
 #include "gpu/machine/shapes/shapes.hpp"
 
 namespace inflight::machine::compile {
@@ -35,8 +36,8 @@ struct Place {
 };
 
 struct Places {
-  // `whole`: with all entries, and however few ops are covered.
-  Places(const Code& code, BlockRows rows, bool whole);
+  // `whole`: with all entries, and however few ops are covered. Throws Unwanted.
+  Places(const Code& code, BlockRows rows, bool whole, const Patience& patience = {});
 
   const Code& code;
   const BlockRows rows;
@@ -74,8 +75,8 @@ struct Places {
   void find_ops();
   void find_leaders();
   void find_shapes();
-  void find_liveness();
-  void find_dirty();
+  void find_liveness(const Patience& patience);
+  void find_dirty(const Patience& patience);
   void weigh();
   void drop_short_entries();
   bool may_diverge(std::uint32_t op) const;

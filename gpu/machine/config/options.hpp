@@ -25,8 +25,12 @@ struct Turns {
   std::uint64_t seed = 0;
 };
 
-// Whether kernels are compiled to host code before they run: --compile.
-enum class Compile : std::uint8_t { never, always };
+// Whether kernels are compiled to host code: --compile.
+enum class Compile : std::uint8_t {
+  never,
+  always,     // before they first run
+  automatic,  // beside their run, once they have run for a while
+};
 
 struct Options {
   Compile compile = Compile::never;

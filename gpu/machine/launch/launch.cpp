@@ -89,20 +89,39 @@ std::string prepare(Grid& grid, Program::FunctionRef entry) {
   return {};
 }
 
-// How another engine runs the launch's kernel; null: the interpreter does. It runs what listeners
-// watch, and turns that count instructions.
-const Compiled* compile_for(const Grid& grid) {
+// A kernel is compiled once the interpreter has executed so many ops of it for each op that it has:
+// by then that has taken about as long as compiling it.
+constexpr std::uint64_t hot_share = 5000, hot_at_least = std::uint64_t{1} << 20;
+
+// Chooses how another engine runs the launch's kernel. The interpreter runs what listeners watch,
+// and turns that count instructions.
+void choose_engine(Grid& grid) {
   const Options& options = *grid.options;
-  if (options.compile == Compile::never || options.listener || grid.topics != check::Topic::none ||
+  if (options.compile == Compile::never) [[likely]]
+    return;
+  if (options.listener || grid.topics != check::Topic::none ||
       options.turns.kind != Turns::Kind::chip || grid.launch->cluster.count() > 1)
-    return nullptr;
+    return;
   if (const std::string why = compile::unavailable(); !why.empty()) {
-    if (options.advise) options.advise("compile", "Kernels are not compiled: " + why + ".");
-    return nullptr;
+    if (options.advise && options.compile != Compile::automatic)
+      options.advise("compile", "Kernels are not compiled: " + why + ".");
+    return;
   }
   const Dim3& block = grid.launch->block;
-  const Compiled& made = compile::compiled(*grid.entry, block_rows(block.x, block.y, block.z));
-  return made.why_not.empty() ? &made : nullptr;
+  const BlockRows rows = block_rows(block.x, block.y, block.z);
+  const Code& code = *grid.entry;
+  const auto index = static_cast<std::size_t>(rows);
+  if (options.compile != Compile::automatic) {
+    const Compiled& made = compile::compiled(code, rows);
+    grid.compiled = made.why_not.empty() ? &made : nullptr;
+  } else if (const Compiled* const made = code.compiled[index].load(std::memory_order_acquire)) {
+    grid.compiled = made->why_not.empty() ? made : nullptr;
+  } else {
+    grid.awaited = &code.compiled[index];
+    grid.heat = &code.heat[index];
+    grid.hot_at = std::max(hot_at_least, hot_share * code.ops.size());
+    grid.hot = [&code, rows] { compile::request(code, rows); };
+  }
 }
 
 // Reports to the listener what threads wait for: those of `first`, then those of all other
@@ -238,7 +257,7 @@ Outcome GridRun::prepare() {
     return {FaultKind::interrupted, fmt::format("kernel {} was stopped before it had begun\n",
                                                 check::readable(kernel.name))};
   if (!why.empty()) return refuse(FaultKind::refused, kernel, why);
-  grid_.compiled = compile_for(grid_);
+  choose_engine(grid_);
   grid_.stack_limit += grid_.entry->local_bytes;
   grid_.holding_dependents = launch_.grid.count();
   return {};
