@@ -74,14 +74,18 @@ void Places::find_ops() {
     const Handler run = code.handler_of(&op);
     return run == &run_jump || run == &run_branch || run == &run_phase || ends(op);
   };
+  const auto first_own = [&](std::uint32_t k) {
+    const std::uint32_t i = code.ops[k].instruction;
+    return i < code.own_ops.size() ? code.own_ops[i] : none;
+  };
   for (std::uint32_t k = 0; k < ops.size(); ++k) {
     const Op& op = code.ops[k];
     const Handler run = code.handler_of(&op);
     Place& at = ops[k];
-    const bool alone =
-        (k == 0 || code.ops[k - 1].instruction != op.instruction || is_control(code.ops[k - 1])) &&
-        (k + 1 == ops.size() || code.ops[k + 1].instruction != op.instruction ||
-         is_control(code.ops[k + 1]));
+    const bool alone = (k == 0 || code.ops[k - 1].instruction != op.instruction ||
+                        is_control(code.ops[k - 1]) || first_own(k) == k) &&
+                       (k + 1 == ops.size() || code.ops[k + 1].instruction != op.instruction ||
+                        is_control(code.ops[k + 1]));
     at.last = k + 1 == ops.size() || code.ops[k + 1].instruction != op.instruction ||
               code.handler_of(&code.ops[k + 1]) == &run_jump || ends(code.ops[k + 1]);
     if (run == &run_jump) {
@@ -92,6 +96,8 @@ void Places::find_ops() {
       at.what = Place::Do::phase, at.parks = true;
     } else if (ends(op)) {
       at.ends = true;
+    } else if (const std::uint32_t own = first_own(k); own != none && k < own) {
+      at.counts = true, at.last = false;
     } else {
       const Instruction& in = instruction(k);
       if (alone && in.text && in.control == Control::next) at.form = find_form({code, in, op, k});
@@ -102,10 +108,10 @@ void Places::find_ops() {
                 in.control == Control::fault || in.control == Control::branch_table ||
                 op.is(Op::refuses);
     }
-    if (at.what == Place::Do::call)
-      ++handled;
-    else
+    if (at.what != Place::Do::call)
       ++covered;
+    else if (!at.counts)
+      ++handled;
   }
 }
 
@@ -113,7 +119,7 @@ template <class Each>
 void Places::each_successor(std::uint32_t op, Each each) const {
   const Place& at = ops[op];
   if (at.what == Place::Do::jump || at.what == Place::Do::branch) each(target(op));
-  if (at.what == Place::Do::call && instruction(op).control == Control::branch_table)
+  if (at.what == Place::Do::call && !at.counts && instruction(op).control == Control::branch_table)
     for (const Op* to : code.branch_tables[code.ops[op].extra])
       each(static_cast<std::uint32_t>(to - code.ops.data()));
   if (!at.ends && op + 1 < ops.size()) each(op + 1);
@@ -257,7 +263,7 @@ void Places::weigh() {
   int depth = 0;
   for (std::uint32_t k = 0; k < ops.size(); ++k) {
     depth += change[k];
-    weights.push_back(1u << 3 * std::clamp(depth, 0, 3));
+    weights.push_back(ops[k].counts ? 0 : 1u << 3 * std::clamp(depth, 0, 3));
     all += weights[k];
     if (ops[k].what != Place::Do::call) done += weights[k];
   }

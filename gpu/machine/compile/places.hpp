@@ -33,6 +33,7 @@ struct Place {
   bool last = false;    // the last op of its instruction that is its own
   bool parks = false;   // a warp often ends its turn here
   bool ends = false;    // the next op is not its successor
+  bool counts = false;  // it only counts, before its instruction's own ops
 };
 
 struct Places {

@@ -30,6 +30,7 @@ enum class Compile : std::uint8_t {
   never,
   always,     // before they first run
   automatic,  // beside their run, once they have run for a while
+  verify,     // as always; each launch is also interpreted, and the two are compared
 };
 
 struct Options {
@@ -47,6 +48,8 @@ struct Options {
   // Called, from any thread, with advice on what is no fault but makes results doubtful: a
   // sentence, and a key that is the same for equal sentences. May be null.
   std::function<void(const std::string& key, const std::string& sentence)> advise;
+  // Called with a sentence on a difference that Compile::verify finds. May be null.
+  std::function<void(const std::string& sentence)> differs;
 };
 
 }  // namespace inflight::machine

@@ -85,7 +85,7 @@ void Block::start(const Dim3& at) {
   new_in_grid = false;
   start_warpgroups(*this);
   if (tensor_memory) tensor_memory->start();
-  const Compiled* const made = grid->compiled_now();
+  const Compiled* const made = linear < grid->compiled_blocks ? grid->compiled_now() : nullptr;
   for (auto& w : warps) {
     forget_undefined(*w, *w->root);
     w->compiled = made;
@@ -96,6 +96,7 @@ void Block::start(const Dim3& at) {
     w->alive = lanes_below(threads - w->first_thread());
     w->slice = 0;
     w->counted = 0;
+    w->in_host_code = false;
     w->phases = turns.phases_in_step();
     w->repeats = 0;
     w->granted = 0;

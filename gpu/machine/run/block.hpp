@@ -56,6 +56,8 @@ struct Grid {
   // How another engine runs the kernel, and where that will be once it is ready. Null: neither.
   const Compiled* compiled = nullptr;
   const std::atomic<const Compiled*>* awaited = nullptr;
+  std::uint64_t compiled_blocks = ~std::uint64_t{0};  // it runs only the first ones
+  std::string why_interpreted;  // why the launch has no other engine; empty if it has or wants none
   const Compiled* compiled_now() const {
     if (!awaited) [[likely]]
       return compiled;

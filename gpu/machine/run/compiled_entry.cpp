@@ -4,9 +4,21 @@
 #include <utility>
 
 #include "gpu/machine/run/block.hpp"
+#include "gpu/machine/run/counts.hpp"
 #include "gpu/machine/run/warp.hpp"
 
 namespace inflight::machine {
+namespace {
+
+const Op* run_counted(Warp& w, const Op* op, Handler in) {
+  ++w.block->counts->sums.host_code_entries;
+  w.in_host_code = true;
+  const Op* const next = in(w, op);
+  w.in_host_code = false;
+  return next;
+}
+
+}  // namespace
 
 const Op* run_entry(Warp& w, const Op* op) {
   const Code& code = *w.frame->code;
@@ -20,7 +32,8 @@ const Op* run_entry(Warp& w, const Op* op) {
     if (w.compiled) {
       const auto at = static_cast<std::size_t>(op - code.ops.data());
       const Compiled::Entry& entry = w.compiled->entries[at];
-      if (const Handler in = until == op ? entry.resume : entry.enter) return in(w, op);
+      if (const Handler in = until == op ? entry.resume : entry.enter)
+        return w.frame->counts ? run_counted(w, op, in) : in(w, op);
     }
   }
   return code.handler_of(op)(w, op);

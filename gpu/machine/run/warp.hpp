@@ -207,6 +207,7 @@ struct alignas(64) Warp {
   char* homes = nullptr;               // where it keeps values that the lanes share
   const Op* compiled_until = nullptr;  // the homes hold what is live at this op; null: nowhere
   void make_homes();                   // for `compiled`, which is new
+  bool in_host_code = false;           // it runs there; only if instructions are counted
 
   // --- what the scheduler touches ---
   std::vector<Split> parked;

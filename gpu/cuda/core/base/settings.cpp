@@ -59,10 +59,12 @@ const char* read_turns(std::string_view text, Settings& settings) {
 
 const char* read_compile(std::string_view text, Settings& settings) {
   using machine::Compile;
-  constexpr std::pair<std::string_view, Compile> all[] = {
-      {"always", Compile::always}, {"auto", Compile::automatic}, {"never", Compile::never}};
+  constexpr std::pair<std::string_view, Compile> all[] = {{"always", Compile::always},
+                                                          {"auto", Compile::automatic},
+                                                          {"never", Compile::never},
+                                                          {"verify", Compile::verify}};
   const auto it = std::ranges::find(all, text, &std::pair<std::string_view, Compile>::first);
-  if (it == std::end(all)) return "always, auto or never";
+  if (it == std::end(all)) return "always, auto, never or verify";
   settings.compile = it->second;
   return nullptr;
 }
