@@ -36,12 +36,15 @@ class OneKernel {
     options.timeout = std::chrono::seconds(60);
   }
 
-  Outcome run(Compile compile, std::uint32_t rounds, Dim3 grid = {4}, Dim3 block = {64}) const {
+  // `at`: where its table begins, in bytes.
+  Outcome run(Compile compile, std::uint32_t rounds, Dim3 grid = {4}, Dim3 block = {64},
+              std::uint64_t at = 0) const {
     Launch launch;
     launch.kernel = program->kernel("k");
     launch.grid = grid, launch.block = block;
     launch.parameters.resize(launch.kernel->parameter_bytes);
-    std::memcpy(launch.parameters.data(), &table_, 8);
+    const std::uint64_t table = table_ + at;
+    std::memcpy(launch.parameters.data(), &table, 8);
     if (launch.parameters.size() > 8) std::memcpy(launch.parameters.data() + 8, &rounds, 4);
     launch.runtime = runtime;
     clock = first_cycle;

@@ -69,12 +69,16 @@ TEST_F(CompilePolicy, LaunchesRunWhileTheirKernelIsCompiled) {
   OneKernel kernel(sum_kernel(30));
   kernel.options.workers = 3;
   constexpr std::uint32_t rounds = 2000;
-  ASSERT_TRUE(kernel.run(Compile::never, rounds).ok());
+  constexpr std::uint64_t part = OneKernel::bytes / 4;
+  const auto run = [&](Compile compile, std::uint64_t t) {
+    EXPECT_TRUE(kernel.run(compile, rounds, {4}, {64}, part * t).ok());
+  };
+  for (std::uint64_t t = 0; t < 3; ++t) run(Compile::never, t);
   const auto expected = kernel.words();
   std::vector<std::thread> threads;
-  for (int t = 0; t < 3; ++t)
-    threads.emplace_back([&] {
-      for (int i = 0; i < 20; ++i) EXPECT_TRUE(kernel.run(Compile::automatic, rounds).ok());
+  for (std::uint64_t t = 0; t < 3; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 20; ++i) run(Compile::automatic, t);
     });
   for (std::thread& each : threads) each.join();
   EXPECT_TRUE(kernel.becomes_compiled());

@@ -132,7 +132,7 @@ LOOP:
 )");
   listen(kernel);
   const auto planted = plant(kernel, Mistake::result);
-  EXPECT_TRUE(kernel.run(Compile::verify, 0).ok());
+  EXPECT_TRUE(kernel.run(Compile::verify, 0, {1}, {32}).ok());
   EXPECT_EQ(kernel.words()[1], 7u);
   EXPECT_THAT(differences, IsEmpty());
   EXPECT_THAT(advice,
