@@ -32,8 +32,9 @@ constexpr Option program_options[] = {
      "when the bytes of asynchronous copies move and dependent kernels begin; late by default"},
     {"--turns", "INFLIGHT_TURNS", "N|random:SEED",
      "instructions that a warp runs before others do; as on a chip by default"},
-    {"--compile", "INFLIGHT_COMPILE", "always|never",
-     "make host code of each kernel before it first runs; never by default"},
+    {"--compile", "INFLIGHT_COMPILE", "auto|always|never|verify",
+     "make host code of kernels: of those that run for long, of each before it first runs, or of "
+     "none; 'verify' also interprets each launch and compares the two; never by default"},
     {"--timeout", "INFLIGHT_TIMEOUT", "SECONDS", "end a kernel that runs longer"},
     {"--slack", "INFLIGHT_SLACK", "BYTES",
      "extend allocations to the next multiple, as a GPU's pages do; 1 by default"},

@@ -44,6 +44,11 @@ void Stats::kernel_begin(const check::KernelBegin& event) {
 void Stats::kernel_end(const check::KernelEnd& event) {
   const std::lock_guard lock(mutex_);
   ++tally(*event.kernel).launches;
+  if (event.host_code) {
+    Kernel& kernel = *running_.at(event.kernel->launch).kernel;
+    ++kernel.engines[std::string(event.host_code->why_not)];
+    if (event.host_code->why_not.empty()) kernel.host_code = *event.host_code;
+  }
   running_.erase(event.kernel->launch);
 }
 
@@ -64,6 +69,7 @@ void Stats::count_fidelity(Running& running, const check::RunCount& event) const
 void Stats::run_counted(const check::RunCount& event) {
   const std::lock_guard lock(mutex_);
   std::vector<Tally::Instructions>& counts = tally(*event.kernel).families;
+  tally(*event.kernel).in_host_code += event.in_host_code * event.families.size();
   for (const std::uint32_t family : event.families) {
     if (family >= counts.size()) counts.resize(family + 1);
     counts[family].warps += event.warps;
@@ -98,6 +104,7 @@ void Stats::blocks_counted(const check::BlockCount& event) {
   t.mbarrier_phases += event.mbarrier_phases;
   t.mbarrier_waits += event.mbarrier_tests;
   t.divergent_branches += event.divergent_branches;
+  t.host_code_entries += event.host_code_entries;
 }
 
 std::vector<Stats::Kernel> Stats::kernels() const {

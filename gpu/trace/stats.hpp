@@ -34,6 +34,8 @@ struct Tally {
   std::array<std::uint64_t, check::barrier_kind_count> barriers{};  // completed, by BarrierKind
   std::uint64_t mbarrier_arrivals = 0, mbarrier_phases = 0, mbarrier_waits = 0;
   std::uint64_t divergent_branches = 0;  // per warp
+  // Instructions that warps executed in host code, and how often they entered it.
+  std::uint64_t in_host_code = 0, host_code_entries = 0;
 
   Instructions instructions() const;  // sum of all families
   double active_lanes() const;        // average per warp instruction; 0 if there are none
@@ -48,6 +50,10 @@ class Stats : public check::Listener {
     std::vector<std::string> families;  // names, as Tally::families
     Tally tally;
     FidelityTally fidelity;
+    // Launches by why they were interpreted (empty: host code ran them), and the last host code.
+    // None with --compile never.
+    std::map<std::string, std::uint64_t> engines;
+    check::HostCode host_code;
   };
   // `fidelity`: also count fidelity.
   explicit Stats(bool fidelity = false) : counts_fidelity_(fidelity) {}

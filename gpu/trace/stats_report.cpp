@@ -94,6 +94,58 @@ void add_synchronisation(Out& out, const Tally& tally) {
   row(out, "divergent branches", grouped(tally.divergent_branches));
 }
 
+// Formats a share as a percentage. Never shows 100 % if `part` is less than `whole`.
+std::string share(std::uint64_t part, std::uint64_t whole) {
+  if (whole == 0) return "";
+  const double percent = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+  if (part != whole && percent > 99.9) return "over 99.9 %";
+  return fmt::format("{:.1f} %", percent);
+}
+
+std::string launches(std::uint64_t count) {
+  return fmt::format("{} launch{}", grouped(count), count == 1 ? "" : "es");
+}
+
+// What --compile made of the kernel's launches.
+void add_engines(Out& out, const Stats::Kernel& kernel) {
+  if (kernel.engines.empty()) return;
+  const Tally& t = kernel.tally;
+  const std::uint64_t all = t.instructions().warps;
+  row(out, "host code", grouped(t.in_host_code), share(t.in_host_code, all),
+      fmt::format("{} entries", grouped(t.host_code_entries)));
+  for (const auto& [why_not, count] : kernel.engines) {
+    const check::HostCode& made = kernel.host_code;
+    if (why_not.empty())
+      fmt::format_to(std::back_inserter(out),
+                     "    {} compiled: {} instructions, {} by handlers, {} entries, {}, {} us\n",
+                     launches(count), grouped(made.instructions + made.handled),
+                     grouped(made.handled), grouped(made.entries), bytes(made.bytes),
+                     grouped(made.microseconds));
+    else
+      fmt::format_to(std::back_inserter(out), "    {} interpreted: {}\n", launches(count), why_not);
+  }
+}
+
+nlohmann::json engines_json(const Stats::Kernel& kernel) {
+  const check::HostCode& made = kernel.host_code;
+  nlohmann::json interpreted = nlohmann::json::array();
+  std::uint64_t compiled = 0;
+  for (const auto& [why_not, count] : kernel.engines)
+    if (why_not.empty())
+      compiled = count;
+    else
+      interpreted.push_back({{"why", why_not}, {"launches", count}});
+  return {{"launches", compiled},
+          {"warp_instructions", kernel.tally.in_host_code},
+          {"entered", kernel.tally.host_code_entries},
+          {"instructions", made.instructions + made.handled},
+          {"handled", made.handled},
+          {"entries", made.entries},
+          {"bytes", made.bytes},
+          {"microseconds", made.microseconds},
+          {"interpreted", std::move(interpreted)}};
+}
+
 nlohmann::json to_json(const FidelityTally& fidelity) {
   nlohmann::json rows = nlohmann::json::array();
   for (const auto& [key, executed] : fidelity.rows) {
@@ -127,23 +179,25 @@ nlohmann::json to_json(const Stats::Kernel& kernel) {
   for (std::size_t i = 0; i < t.barriers.size(); ++i)
     by_barrier[std::string(barriers[i])] = t.barriers[i];
   const Tally::Instructions all = t.instructions();
-  return {{"name", check::demangled(kernel.name)},
-          {"mangled", kernel.name},
-          {"launches", t.launches},
-          {"blocks", t.blocks},
-          {"instructions", families},
-          {"warp_instructions", all.warps},
-          {"thread_instructions", all.threads},
-          {"active_lanes", t.active_lanes()},
-          {"memory", memory},
-          {"copies", by_copy},
-          {"barriers", by_barrier},
-          {"mbarriers",
-           {{"arrivals", t.mbarrier_arrivals},
-            {"phases", t.mbarrier_phases},
-            {"tests", t.mbarrier_waits}}},
-          {"divergent_branches", t.divergent_branches},
-          {"fidelity", to_json(kernel.fidelity)}};
+  nlohmann::json result = {{"name", check::demangled(kernel.name)},
+                           {"mangled", kernel.name},
+                           {"launches", t.launches},
+                           {"blocks", t.blocks},
+                           {"instructions", families},
+                           {"warp_instructions", all.warps},
+                           {"thread_instructions", all.threads},
+                           {"active_lanes", t.active_lanes()},
+                           {"memory", memory},
+                           {"copies", by_copy},
+                           {"barriers", by_barrier},
+                           {"mbarriers",
+                            {{"arrivals", t.mbarrier_arrivals},
+                             {"phases", t.mbarrier_phases},
+                             {"tests", t.mbarrier_waits}}},
+                           {"divergent_branches", t.divergent_branches},
+                           {"fidelity", to_json(kernel.fidelity)}};
+  if (!kernel.engines.empty()) result["host_code"] = engines_json(kernel);
+  return result;
 }
 
 }  // namespace
@@ -152,26 +206,19 @@ std::string Stats::text() const {
   Out out;
   for (const Kernel& kernel : kernels()) {
     const Tally& t = kernel.tally;
-    fmt::format_to(std::back_inserter(out), "{}{}: {} launch{}, {} block{}\n",
-                   out.size() == 0 ? "" : "\n", check::readable(kernel.name), grouped(t.launches),
-                   t.launches == 1 ? "" : "es", grouped(t.blocks), t.blocks == 1 ? "" : "s");
+    fmt::format_to(std::back_inserter(out), "{}{}: {}, {} block{}\n", out.size() == 0 ? "" : "\n",
+                   check::readable(kernel.name), launches(t.launches), grouped(t.blocks),
+                   t.blocks == 1 ? "" : "s");
     add_instructions(out, kernel);
     add_memory(out, t);
     add_copies(out, t);
     add_synchronisation(out, t);
+    add_engines(out, kernel);
   }
   return fmt::to_string(out);
 }
 
 namespace {
-
-// Formats a share as a percentage. Never shows 100 % if `part` is less than `whole`.
-std::string share(std::uint64_t part, std::uint64_t whole) {
-  if (whole == 0) return "";
-  const double percent = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
-  if (part != whole && percent > 99.9) return "over 99.9 %";
-  return fmt::format("{:.1f} %", percent);
-}
 
 void add_fidelity(Out& out, const FidelityTally& fidelity) {
   using Kind = FidelityTally::Kind;

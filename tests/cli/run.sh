@@ -54,7 +54,7 @@ expect "an unknown instruction set" 2 '^inflight: --isa is .none., but it takes 
   "$inflight" run --isa none "$work/program"
 for pair in "--isa $isa:INFLIGHT_ISA=$isa" '--device a100:INFLIGHT_DEVICE=a100' '--devices 3:INFLIGHT_DEVICES=3' '--driver 13.4:INFLIGHT_DRIVER=13.4' \
   '--async early:INFLIGHT_ASYNC=early' '--async=shuffled:7:INFLIGHT_ASYNC=shuffled:7' \
-  '--timeout 2.5:INFLIGHT_TIMEOUT=2.5' '--workers 1:INFLIGHT_WORKERS=1' '--slack 512:INFLIGHT_SLACK=512' '--memory 16G:INFLIGHT_MEMORY=16G' '--turns random:9:INFLIGHT_TURNS=random:9' \
+  '--timeout 2.5:INFLIGHT_TIMEOUT=2.5' '--workers 1:INFLIGHT_WORKERS=1' '--slack 512:INFLIGHT_SLACK=512' '--memory 16G:INFLIGHT_MEMORY=16G' '--turns random:9:INFLIGHT_TURNS=random:9' '--compile auto:INFLIGHT_COMPILE=auto' \
   '--stats:INFLIGHT_STATS=1' '--strict:INFLIGHT_STRICT=1' '--fidelity:INFLIGHT_FIDELITY=1' '--blas libblas.so:INFLIGHT_BLAS=libblas.so' '--fft libfftw3.so:INFLIGHT_FFT=libfftw3.so' \
   '--stats=/tmp/x.json:INFLIGHT_STATS=/tmp/x.json' '--no-progress:INFLIGHT_PROGRESS=0'; do
   option=${pair%:INFLIGHT*} variable=INFLIGHT${pair##*:INFLIGHT}
@@ -93,6 +93,8 @@ expect "a bad order of copies" 2 "^inflight: --async is 'soon', but it takes ear
 expect "a bad seed" 2 'shuffled:SEED' "$inflight" run --async shuffled:x "$work/program"
 expect "a turn of nothing" 2 "^inflight: --turns is '0', but it takes a number of instructions from 1" \
   "$inflight" run --turns 0 "$work/program"
+expect "an unknown engine" 2 "^inflight: --compile is 'yes', but it takes always, auto" \
+  "$inflight" run --compile yes "$work/program"
 expect "a bad seed of turns" 2 'random:SEED' "$inflight" run --turns random "$work/program"
 expect "a bad number" 2 '^inflight: --devices is ' "$inflight" run --devices 0 "$work/program"
 expect "a bad size of memory" 2 '^inflight: --memory is .16X., but it takes a number of bytes' \

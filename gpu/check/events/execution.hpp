@@ -25,6 +25,7 @@ struct RunCount {
   const Kernel* kernel = nullptr;
   std::span<const std::uint32_t> instructions, families;  // as in Who and Executed, equally long
   std::uint64_t warps = 0, threads = 0;  // executions of each, per warp and per thread
+  std::uint64_t in_host_code = 0;        // of `warps`, by host code
 };
 
 // How often a load, store, atomic or reduction accessed one space.
@@ -47,14 +48,25 @@ struct BlockCount {
   std::array<std::uint64_t, completion_count> copies{}, copied_bytes{};
   // Arrivals of threads, phases completed by operations, and tests and waits of threads.
   std::uint64_t mbarrier_arrivals = 0, mbarrier_phases = 0, mbarrier_tests = 0;
+  std::uint64_t host_code_entries = 0;  // times that a warp has entered it
 };
 
 struct KernelBegin {
   const Kernel* kernel = nullptr;
 };
+
+// How another engine than the interpreter runs a kernel.
+struct HostCode {
+  std::string_view why_not;                     // why it does not; empty: it does
+  std::uint32_t instructions = 0, handled = 0;  // compiled, and left to their handlers
+  std::uint32_t entries = 0;                    // places where it is entered
+  std::uint64_t bytes = 0, microseconds = 0;    // how large it is, and how long making it took
+};
+
 struct KernelEnd {
   const Kernel* kernel = nullptr;
   bool faulted = false;
+  const HostCode* host_code = nullptr;  // null: only the interpreter was to run the launch
 };
 
 // A thread launches a kernel, copy or fill, which is ordered after what the thread has done.

@@ -1,6 +1,7 @@
 // A function ready to execute.
 #pragma once
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -126,18 +127,25 @@ struct Code {
   // the block is unreachable, or computes for ever.
   const Op* entry(std::uint32_t block) const;
   // The handler by which the interpreter executes the op, also if another engine has put its own
-  // there.
+  // there. That engine stores its handlers behind the table of these, so they are read before it.
   Handler handler_of(const Op* op) const {
-    return interpreted ? interpreted->handlers[static_cast<std::size_t>(op - ops.data())] : op->run;
+    const Handler run = op->handler();
+    const Interpreted* const kept = interpreted.load(std::memory_order_relaxed);
+    return kept ? kept->handlers[static_cast<std::size_t>(op - ops.data())] : run;
   }
-  // Set once by another engine, before any launch runs code that it has changed.
-  mutable std::unique_ptr<const Interpreted> interpreted;
-  // What it has made, by how the blocks' threads lie in warps.
-  mutable std::array<std::unique_ptr<const Compiled>, 4> compiled;
+  // Set once by another engine, perhaps while launches run the code. Null: it has changed no op.
+  mutable std::atomic<const Interpreted*> interpreted{nullptr};
+  // What it has made, by how the blocks' threads lie in warps; null: nothing yet.
+  mutable std::array<std::atomic<const Compiled*>, 4> compiled{};
+  // Ops that launches ran without it, likewise.
+  mutable std::array<Heat, 4> heat;
 
   // Only if decoded to report accesses: their values, and by instruction the index there.
   std::vector<AccessValues> values;
   std::vector<std::uint32_t> values_of;
+
+  // Who owns `interpreted` and `compiled`. Set once, and the first to go: it may read the rest.
+  mutable std::unique_ptr<OtherEngine> engine;
 };
 
 // The values of the access that the op performs and reports.

@@ -1,6 +1,5 @@
 // A function in the form of another engine, which enters it in place of the handlers of some ops.
 #pragma once
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <string>
@@ -18,6 +17,7 @@ struct Compiled {
     Handler resume = nullptr;  // for a warp that left compiled code here, or before this op
   };
   std::vector<Entry> entries;      // by op
+  std::uint32_t entry_count = 0;   // ops that have one
   std::uint32_t home_bytes = 0;    // a warp: values that all its lanes share
   std::uint32_t instructions = 0;  // in host code; `handled`: those left to their handlers
   std::uint32_t handled = 0;
@@ -28,6 +28,17 @@ struct Compiled {
 // The interpreter's handlers of code of which some ops have another one.
 struct Interpreted {
   std::vector<Handler> handlers;  // by op
+};
+
+// How much the interpreter has executed of a function that another engine could run.
+struct Heat {
+  std::atomic<std::uint64_t> ops{0};
+  std::atomic<bool> asked{false};  // the other engine has been asked for it
+};
+
+// What another engine keeps for a function. It goes with the function's code.
+struct OtherEngine {
+  virtual ~OtherEngine() = default;
 };
 
 }  // namespace inflight::machine

@@ -1,5 +1,6 @@
 // One decoded instruction: a handler and the places of its operands. 64 bytes, one cache line.
 #pragma once
+#include <atomic>
 #include <cstdint>
 
 namespace inflight::machine {
@@ -62,6 +63,11 @@ struct alignas(64) Op {
   static constexpr std::uint32_t diverts = 8;   // a branch or jump, or it may end the turn
   static constexpr std::uint32_t refuses = 16;  // the instruction is not supported
   bool is(std::uint32_t mark) const { return (marks & mark) != 0; }
+
+  // `run`, also while another engine puts its own handler there.
+  Handler handler() const {
+    return std::atomic_ref(const_cast<Handler&>(run)).load(std::memory_order_acquire);
+  }
 };
 static_assert(sizeof(Op) == 64);
 

@@ -15,11 +15,12 @@ Emitter::Emitter(const Places& places_, asmjit::CodeHolder& holder)
     if (places.ops[k].leader) at_[k] = a.newLabel();
 }
 
-const std::vector<Emitter::EntryLabels>& Emitter::run() {
+const std::vector<Emitter::EntryLabels>& Emitter::run(const Patience& patience) {
   bool falls = false;
   const auto count = static_cast<std::uint32_t>(places.ops.size());
   for (std::uint32_t k = 0; k < count; ++k) {
     const Place& at = places.ops[k];
+    patience.look();
     if (at.leader && falls) flush(k, true);
     if (at.leader || !falls) cached_.clear();
     if (at.leader) a.bind(at_[k]);

@@ -53,7 +53,8 @@ class Emitter {
     std::uint32_t op;
     asmjit::Label enter, resume;
   };
-  const std::vector<EntryLabels>& run();
+  // Throws Unwanted.
+  const std::vector<EntryLabels>& run(const Patience& patience = {});
   std::vector<std::unique_ptr<const Spread>> spreads;  // the code refers to them
 
   X::Assembler a;
@@ -68,6 +69,10 @@ class Emitter {
                        arrived_at = 40, taken_at = arrived_at + 4 * 24,
                        frame_bytes = taken_at + 4 * 24;
   static_assert(frame_bytes % 16 == 8);
+  // Those of its caller, in the order in which it stores them above that (unwind.cpp).
+  static constexpr std::array<X::Gp, 6> kept() {
+    return {X::rbx, X::rbp, X::r12, X::r13, X::r14, X::r15};
+  }
 
   // --- values (values.cpp) ---
   Value value(Ref ref, const ptx::Operand& operand, unsigned bytes);

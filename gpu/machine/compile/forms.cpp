@@ -14,12 +14,13 @@ constexpr std::size_t opcodes = static_cast<std::size_t>(ptx::Opcode::count_);
 using ByOpcode = std::array<std::vector<Form>, opcodes>;
 
 const ByOpcode& all() {
-  static const ByOpcode forms = [] {
-    ByOpcode by;
+  // Never destroyed, since a helper thread may compile when the process ends.
+  static const ByOpcode& forms = *[] {
+    auto& by = *new ByOpcode;
     for (const auto& part :
          {integer_forms(), real_forms(), compare_forms(), move_forms(), memory_forms()})
       for (const Form& form : part) by[static_cast<std::size_t>(form.opcode)].push_back(form);
-    return by;
+    return &by;
   }();
   return forms;
 }

@@ -8,7 +8,7 @@
 namespace inflight::machine::compile {
 
 void Emitter::prologue() {
-  for (const X::Gp& each : {X::rbx, X::rbp, X::r12, X::r13, X::r14, X::r15}) a.push(each);
+  for (const X::Gp& each : kept()) a.push(each);
   a.sub(X::rsp, frame_bytes);
   a.mov(warp, X::rdi);
   a.mov(frame, field(offsetof(Warp, base), 8));
@@ -37,7 +37,8 @@ void Emitter::load_nan() {
 void Emitter::epilogue() {
   a.vzeroupper();
   a.add(X::rsp, frame_bytes);
-  for (const X::Gp& each : {X::r15, X::r14, X::r13, X::r12, X::rbp, X::rbx}) a.pop(each);
+  const auto all = kept();
+  for (auto each = all.rbegin(); each != all.rend(); ++each) a.pop(*each);
 }
 
 void Emitter::load_home(std::uint32_t reg) {

@@ -21,6 +21,8 @@ constexpr double least_share = 0.7;
 constexpr std::uint32_t worth_entering = 12;
 // Where a warp waits or ends, little has to be written back, which counts as so many ops.
 constexpr std::uint32_t at_wait = 10, at_end = 12;
+// Ops between two looks at whether the code is still wanted.
+constexpr std::uint32_t look_after = 1024;
 
 bool is_real(ptx::Type type) { return type == ptx::Type::f32 || type == ptx::Type::f64; }
 
@@ -32,7 +34,8 @@ unsigned Places::width(std::uint32_t reg) const {
 }
 
 const Instruction& Places::instruction(std::uint32_t op) const {
-  static const Instruction nothing;
+  // Never destroyed, since a helper thread may compile when the process ends.
+  static const Instruction& nothing = *new Instruction;
   const auto& body = code.description->body;
   const std::uint32_t i = code.ops[op].instruction;
   return i < body.size() ? body[i] : nothing;
@@ -42,7 +45,7 @@ bool Places::guarded(std::uint32_t op) const {
   return code.ops[op].guard != no_ref && ops[op].what != Place::Do::branch;
 }
 
-Places::Places(const Code& code_, BlockRows rows_, bool whole)
+Places::Places(const Code& code_, BlockRows rows_, bool whole, const Patience& patience)
     : code(code_), rows(rows_), ops(code_.ops.size()) {
   const Function& f = *code.description;
   if (!code.function->entry) why_not = "it is no kernel";
@@ -52,11 +55,11 @@ Places::Places(const Code& code_, BlockRows rows_, bool whole)
   if (!why_not.empty()) return;
   find_ops();
   find_leaders();
-  find_liveness();
+  find_liveness(patience);
   find_regions();
   find_masked_liveness();
   find_shapes();
-  find_dirty();
+  find_dirty(patience);
   find_masked_dirty();
   weigh();
   if (whole) return;
@@ -74,14 +77,18 @@ void Places::find_ops() {
     const Handler run = code.handler_of(&op);
     return run == &run_jump || run == &run_branch || run == &run_phase || ends(op);
   };
+  const auto first_own = [&](std::uint32_t k) {
+    const std::uint32_t i = code.ops[k].instruction;
+    return i < code.own_ops.size() ? code.own_ops[i] : none;
+  };
   for (std::uint32_t k = 0; k < ops.size(); ++k) {
     const Op& op = code.ops[k];
     const Handler run = code.handler_of(&op);
     Place& at = ops[k];
-    const bool alone =
-        (k == 0 || code.ops[k - 1].instruction != op.instruction || is_control(code.ops[k - 1])) &&
-        (k + 1 == ops.size() || code.ops[k + 1].instruction != op.instruction ||
-         is_control(code.ops[k + 1]));
+    const bool alone = (k == 0 || code.ops[k - 1].instruction != op.instruction ||
+                        is_control(code.ops[k - 1]) || first_own(k) == k) &&
+                       (k + 1 == ops.size() || code.ops[k + 1].instruction != op.instruction ||
+                        is_control(code.ops[k + 1]));
     at.last = k + 1 == ops.size() || code.ops[k + 1].instruction != op.instruction ||
               code.handler_of(&code.ops[k + 1]) == &run_jump || ends(code.ops[k + 1]);
     if (run == &run_jump) {
@@ -92,6 +99,8 @@ void Places::find_ops() {
       at.what = Place::Do::phase, at.parks = true;
     } else if (ends(op)) {
       at.ends = true;
+    } else if (const std::uint32_t own = first_own(k); own != none && k < own) {
+      at.counts = true, at.last = false;
     } else {
       const Instruction& in = instruction(k);
       if (alone && in.text && in.control == Control::next) at.form = find_form({code, in, op, k});
@@ -102,10 +111,10 @@ void Places::find_ops() {
                 in.control == Control::fault || in.control == Control::branch_table ||
                 op.is(Op::refuses);
     }
-    if (at.what == Place::Do::call)
-      ++handled;
-    else
+    if (at.what != Place::Do::call)
       ++covered;
+    else if (!at.counts)
+      ++handled;
   }
 }
 
@@ -113,7 +122,7 @@ template <class Each>
 void Places::each_successor(std::uint32_t op, Each each) const {
   const Place& at = ops[op];
   if (at.what == Place::Do::jump || at.what == Place::Do::branch) each(target(op));
-  if (at.what == Place::Do::call && instruction(op).control == Control::branch_table)
+  if (at.what == Place::Do::call && !at.counts && instruction(op).control == Control::branch_table)
     for (const Op* to : code.branch_tables[code.ops[op].extra])
       each(static_cast<std::uint32_t>(to - code.ops.data()));
   if (!at.ends && op + 1 < ops.size()) each(op + 1);
@@ -198,13 +207,14 @@ void Places::find_shapes() {
     if (width(r) != 0 && shapes[r].is_affine()) home[r] = homes++;
 }
 
-void Places::find_liveness() {
+void Places::find_liveness(const Patience& patience) {
   const std::size_t count = code.function->registers.size();
   live = Bits(ops.size(), count);
   Bits row(1, count);
   for (bool changed = true; changed;) {
     changed = false;
     for (auto k = static_cast<std::uint32_t>(ops.size()); k-- > 0;) {
+      if (k % look_after == 0) patience.look();
       row.clear(0);
       each_successor(k, [&](std::uint32_t to) { row.add(0, live, to); });
       const Place& at = ops[k];
@@ -227,13 +237,14 @@ void Places::find_liveness() {
   }
 }
 
-void Places::find_dirty() {
+void Places::find_dirty(const Patience& patience) {
   const std::size_t count = shapes.size();
   dirty = Bits(ops.size(), count);
   Bits row(1, count);
   for (bool changed = true; changed;) {
     changed = false;
     for (std::uint32_t k = 0; k < ops.size(); ++k) {
+      if (k % look_after == 0) patience.look();
       row.clear(0);
       row.add(0, dirty, k);
       const Instruction& in = instruction(k);
@@ -263,7 +274,7 @@ void Places::weigh() {
   int depth = 0;
   for (std::uint32_t k = 0; k < ops.size(); ++k) {
     depth += change[k];
-    weights.push_back(1u << 3 * std::clamp(depth, 0, 3));
+    weights.push_back(ops[k].counts ? 0 : 1u << 3 * std::clamp(depth, 0, 3));
     all += weights[k];
     if (ops[k].what != Place::Do::call) done += weights[k];
   }

@@ -13,6 +13,7 @@
 #include "gpu/machine/code/code.hpp"
 #include "gpu/machine/compile/bits.hpp"
 #include "gpu/machine/compile/forms.hpp"
+#include "gpu/machine/instruction/patience.hpp"
 #include "gpu/machine/shapes/shapes.hpp"
 
 namespace inflight::machine::compile {
@@ -33,6 +34,7 @@ struct Place {
   bool parks = false;   // a warp often ends its turn here
   bool ends = false;    // the next op is not its successor
   bool masked = false;  // it is in a region
+  bool counts = false;  // it only counts, before its instruction's own ops
 };
 
 // What follows a branch at which lanes may diverge, up to where all of them are together again: ops
@@ -50,8 +52,8 @@ struct Region {
 };
 
 struct Places {
-  // `whole`: with all entries, and however few ops are covered.
-  Places(const Code& code, BlockRows rows, bool whole);
+  // `whole`: with all entries, and however few ops are covered. Throws Unwanted.
+  Places(const Code& code, BlockRows rows, bool whole, const Patience& patience = {});
 
   const Code& code;
   const BlockRows rows;
@@ -95,12 +97,12 @@ struct Places {
   void find_ops();
   void find_leaders();
   void find_shapes();
-  void find_liveness();
+  void find_liveness(const Patience& patience);
   void find_regions();
   bool find_region(std::uint32_t head, Region& region) const;
   bool may_be_masked(std::uint32_t op) const;
   void find_masked_liveness();
-  void find_dirty();
+  void find_dirty(const Patience& patience);
   void find_masked_dirty();
   void weigh();
   void drop_short_entries();

@@ -14,4 +14,6 @@ const Compiled& compiled(const Code&, BlockRows, bool) {
   return none;
 }
 
+void request(const Code&, BlockRows) {}
+
 }  // namespace inflight::machine::compile

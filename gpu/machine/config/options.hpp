@@ -25,8 +25,13 @@ struct Turns {
   std::uint64_t seed = 0;
 };
 
-// Whether kernels are compiled to host code before they run: --compile.
-enum class Compile : std::uint8_t { never, always };
+// Whether kernels are compiled to host code: --compile.
+enum class Compile : std::uint8_t {
+  never,
+  always,     // before they first run
+  automatic,  // beside their run, once they have run for a while
+  verify,     // as always; each launch is also interpreted, and the two are compared
+};
 
 struct Options {
   Compile compile = Compile::never;
@@ -43,6 +48,8 @@ struct Options {
   // Called, from any thread, with advice on what is no fault but makes results doubtful: a
   // sentence, and a key that is the same for equal sentences. May be null.
   std::function<void(const std::string& key, const std::string& sentence)> advise;
+  // Called with a sentence on a difference that Compile::verify finds. May be null.
+  std::function<void(const std::string& sentence)> differs;
 };
 
 }  // namespace inflight::machine

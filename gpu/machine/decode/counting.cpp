@@ -22,7 +22,9 @@ std::uint32_t guarded_lanes(const Warp& w, const Op* op) {
 }
 
 const Op* count_run(Warp& w, const Op* op) {
-  slot(w, op).add(w.mask);
+  Count& count = slot(w, op);
+  count.add(w.mask);
+  count.in_host_code += w.in_host_code;
   w.counted_lanes = w.mask;
   return op + 1;
 }
@@ -30,7 +32,10 @@ const Op* count_run(Warp& w, const Op* op) {
 // Op::d: the mask of the lanes that can take part.
 const Op* count_lanes(Warp& w, const Op* op) {
   const std::uint32_t mask = guarded_lanes(w, op) & op->d;
-  if (mask != 0) slot(w, op).add(mask);
+  if (mask == 0) return op + 1;
+  Count& count = slot(w, op);
+  count.add(mask);
+  count.in_host_code += w.in_host_code;
   return op + 1;
 }
 

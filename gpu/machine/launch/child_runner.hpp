@@ -19,6 +19,10 @@ namespace inflight::machine {
 // How to run a launch and those that its threads launch. `run` runs one, and returns in `tails`
 // what must run after its grid.
 struct RunGrid {
+  // Of another engine's code: the first blocks that use it, and the first ops where it is entered.
+  struct Part {
+    std::uint64_t blocks = ~std::uint64_t{0}, ops = ~std::uint64_t{0};
+  };
   using Clock = std::chrono::steady_clock;
   const Limits& limits;
   const Options& options;
@@ -28,6 +32,7 @@ struct RunGrid {
   // When the host's launch began. Without a time-out the clock is not read, which would take a
   // noticeable part of a small launch.
   Clock::time_point begun = present();
+  Part compiled = {};
 
   Clock::time_point present() const {
     return options.timeout.count() == 0 ? Clock::time_point() : Clock::now();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <set>
 
@@ -19,6 +20,7 @@
 #include "gpu/machine/launch/child_runner.hpp"
 #include "gpu/machine/launch/in_time.hpp"
 #include "gpu/machine/launch/occupancy.hpp"
+#include "gpu/machine/launch/verify.hpp"
 #include "gpu/machine/launch/watch.hpp"
 #include "gpu/machine/run/circumstances.hpp"
 #include "gpu/machine/run/observe/events.hpp"
@@ -89,20 +91,55 @@ std::string prepare(Grid& grid, Program::FunctionRef entry) {
   return {};
 }
 
-// How another engine runs the launch's kernel; null: the interpreter does. It runs what listeners
-// watch, and turns that count instructions.
-const Compiled* compile_for(const Grid& grid) {
+// A kernel is compiled once the interpreter has executed so many ops of it for each op that it has:
+// by then that has taken about as long as compiling it.
+constexpr std::uint64_t hot_share = 5000, hot_at_least = std::uint64_t{1} << 20;
+
+// Why the interpreter runs the launch; empty if another engine may. It runs what listeners watch,
+// but for counts, and turns that count instructions.
+std::string why_interpreted(const Grid& grid) {
+  using check::Topic;
+  constexpr auto counts = static_cast<std::uint32_t>(Topic::kernels | Topic::counts);
+  if (grid.options->compile == Compile::verify)
+    return "it is counted, or another kernel launched it";
+  if ((static_cast<std::uint32_t>(grid.topics) & ~counts) != 0) return "something watches it";
+  if (grid.options->turns.kind != Turns::Kind::chip) return "--turns counts its instructions";
+  if (grid.launch->cluster.count() > 1) return "its blocks form clusters";
+  return compile::unavailable();
+}
+
+// Chooses how another engine runs the launch's kernel.
+void choose_engine(Grid& grid) {
   const Options& options = *grid.options;
-  if (options.compile == Compile::never || options.listener || grid.topics != check::Topic::none ||
-      options.turns.kind != Turns::Kind::chip || grid.launch->cluster.count() > 1)
-    return nullptr;
-  if (const std::string why = compile::unavailable(); !why.empty()) {
-    if (options.advise) options.advise("compile", "Kernels are not compiled: " + why + ".");
-    return nullptr;
-  }
+  if (options.compile == Compile::never) [[likely]]
+    return;
+  grid.why_interpreted = why_interpreted(grid);
+  if (options.compile == Compile::always && options.advise && !compile::unavailable().empty())
+    options.advise("compile", "Kernels are not compiled: " + compile::unavailable() + ".");
+  if (!grid.why_interpreted.empty()) return;
   const Dim3& block = grid.launch->block;
-  const Compiled& made = compile::compiled(*grid.entry, block_rows(block.x, block.y, block.z));
-  return made.why_not.empty() ? &made : nullptr;
+  const BlockRows rows = block_rows(block.x, block.y, block.z);
+  const Code& code = *grid.entry;
+  const auto index = static_cast<std::size_t>(rows);
+  const Compiled* const made = options.compile == Compile::always
+                                   ? &compile::compiled(code, rows)
+                                   : code.compiled[index].load(std::memory_order_acquire);
+  if (made) {
+    grid.why_interpreted = made->why_not;
+    grid.compiled = made->why_not.empty() ? made : nullptr;
+    return;
+  }
+  grid.awaited = &code.compiled[index];
+  grid.heat = &code.heat[index];
+  grid.hot_at = std::max(hot_at_least, hot_share * code.ops.size());
+  grid.hot = [&code, rows] { compile::request(code, rows); };
+}
+
+// The same, entered only at the first ops.
+std::unique_ptr<const Compiled> part_of(const Compiled& made, std::uint64_t ops) {
+  auto part = std::make_unique<Compiled>(made);
+  for (std::size_t k = ops; k < part->entries.size(); ++k) part->entries[k] = {};
+  return part;
 }
 
 // Reports to the listener what threads wait for: those of `first`, then those of all other
@@ -188,6 +225,7 @@ class GridRun final : public RunningLaunch {
   const Launch& launch_;
   const RunGrid& how_;
   Grid grid_;
+  std::unique_ptr<const Compiled> compiled_part_;
   std::optional<Workspace> workspace_;
   std::unique_ptr<LaunchEvents> observation_;
   std::optional<ChildRunner> children_;
@@ -238,7 +276,12 @@ Outcome GridRun::prepare() {
     return {FaultKind::interrupted, fmt::format("kernel {} was stopped before it had begun\n",
                                                 check::readable(kernel.name))};
   if (!why.empty()) return refuse(FaultKind::refused, kernel, why);
-  grid_.compiled = compile_for(grid_);
+  choose_engine(grid_);
+  grid_.compiled_blocks = how_.compiled.blocks;
+  if (grid_.compiled && how_.compiled.ops < grid_.entry->ops.size()) {
+    compiled_part_ = part_of(*grid_.compiled, how_.compiled.ops);
+    grid_.compiled = compiled_part_.get();
+  }
   grid_.stack_limit += grid_.entry->local_bytes;
   grid_.holding_dependents = launch_.grid.count();
   return {};
@@ -272,8 +315,9 @@ void GridRun::make_clusters() {
 // Only its blocks may need the end of the previous launch.
 bool GridRun::may_follow() const {
   const Code& code = *grid_.entry;
-  return !how_.options.listener && !launch_.prerequisites && code.calls.empty() &&
-         !code.launches_dependents && !grid_.uses_workspace && workers() > 1;
+  return !how_.options.listener && how_.options.compile != Compile::verify &&
+         !launch_.prerequisites && code.calls.empty() && !code.launches_dependents &&
+         !grid_.uses_workspace && workers() > 1;
 }
 
 void GridRun::follow(GridRun& previous) {
@@ -333,9 +377,22 @@ check::Topic topics_of(const Options& options) {
 
 }  // namespace
 
+namespace {
+
+Outcome run_part(const Launch& launch, const Limits& limits, const Options& options,
+                 const std::function<void(std::string_view)>& print, RunGrid::Part part) {
+  RunGrid how{limits, options, topics_of(options), print, run_grid};
+  how.compiled = part;
+  return run_with_tails(launch, how);
+}
+
+}  // namespace
+
 Outcome run(const Launch& launch, const Limits& limits, const Options& options,
             const std::function<void(std::string_view)>& print) {
-  return run_with_tails(launch, {limits, options, topics_of(options), print, run_grid});
+  if (options.compile == Compile::verify) [[unlikely]]
+    return run_verified(launch, limits, options, print, run_part);
+  return run_part(launch, limits, options, print, {});
 }
 
 class PreparedLaunch::Parts {

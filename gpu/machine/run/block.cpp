@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "gpu/machine/children/parent.hpp"
 #include "gpu/machine/run/in_flight.hpp"
@@ -51,6 +52,7 @@ void Block::start(const Dim3& at) {
   ended = left = launched_dependents = held = false;
   exchanges = 0;
   clock.start(grid->begin);
+  warm_until = grid->begin;
   in_step = grid->entry->makes_mbarriers && threads > lanes ? longest_in_step : 0;
   if (shared_end != grid->shared_end || !shared) {
     shared_end = grid->shared_end;
@@ -63,8 +65,8 @@ void Block::start(const Dim3& at) {
   if (reserved_end) std::memset(shared, 0, reserved_end);
 
   const std::uint32_t count = (threads + lanes - 1) / lanes;
-  const bool made = !warps.empty();
-  for (std::uint32_t i = 0; !made && i < count; ++i) {
+  const bool is_new = warps.empty();
+  for (std::uint32_t i = 0; is_new && i < count; ++i) {
     auto w = std::make_unique<Warp>();
     w->block = this;
     w->index = i;
@@ -83,19 +85,18 @@ void Block::start(const Dim3& at) {
   new_in_grid = false;
   start_warpgroups(*this);
   if (tensor_memory) tensor_memory->start();
+  const Compiled* const made = linear < grid->compiled_blocks ? grid->compiled_now() : nullptr;
   for (auto& w : warps) {
     forget_undefined(*w, *w->root);
-    w->compiled = grid->compiled;
-    if (grid->compiled) [[unlikely]] {
-      w->home_lines.resize(grid->compiled->home_bytes);
-      w->homes = reinterpret_cast<char*>(w->home_lines.data());
-      w->compiled_until = nullptr;
-    }
+    w->compiled = made;
+    if (made) [[unlikely]]
+      w->make_homes();
     w->base[2] = reinterpret_cast<char*>(values.data());
     w->base[3] = reinterpret_cast<char*>(w->values.data());
     w->alive = lanes_below(threads - w->first_thread());
     w->slice = 0;
     w->counted = 0;
+    w->in_host_code = false;
     w->phases = turns.phases_in_step();
     w->repeats = 0;
     w->granted = 0;
@@ -199,6 +200,8 @@ Block::State Block::run(Worker& worker, std::uint32_t rounds) {
     Round round;
     take_turns(worker, round);
     if (grid->stop.load(std::memory_order_relaxed)) return State::done;
+    if (grid->heat) [[unlikely]]
+      warm();
     progressed |= round.progressed;
     if (!round.live) {
       flush_block(*this);
@@ -223,6 +226,15 @@ Block::State Block::run(Worker& worker, std::uint32_t rounds) {
     }
   }
   return State::spinning;
+}
+
+// What its clock has passed since, unless it jumped. Blocks that run long tell it themselves, for
+// others the worker does at their end.
+void Block::warm() {
+  constexpr std::uint64_t much = std::uint64_t{1} << 18;
+  warmth += std::min<std::uint64_t>(clock.now() - warm_until, warps.size() * slice_ops);
+  warm_until = clock.now();
+  if (warmth >= much) grid->warm(std::exchange(warmth, 0));
 }
 
 // Wakes the threads that wait for earlier grids, once those are complete.

@@ -53,7 +53,22 @@ struct Grid {
   const Options* options = nullptr;
   const std::function<void(std::string_view)>* print = nullptr;
   const Code* entry = nullptr;
-  const Compiled* compiled = nullptr;        // null: the kernel is interpreted
+  // How another engine runs the kernel, and where that will be once it is ready. Null: neither.
+  const Compiled* compiled = nullptr;
+  const std::atomic<const Compiled*>* awaited = nullptr;
+  std::uint64_t compiled_blocks = ~std::uint64_t{0};  // it runs only the first ones
+  std::string why_interpreted;  // why the launch has no other engine; empty if it has or wants none
+  const Compiled* compiled_now() const {
+    if (!awaited) [[likely]]
+      return compiled;
+    const Compiled* const made = awaited->load(std::memory_order_acquire);
+    return made && made->why_not.empty() ? made : nullptr;
+  }
+  // What the interpreter executes of the kernel, until `hot_at` ops, when hot() is called once.
+  Heat* heat = nullptr;  // null: nobody asks
+  std::uint64_t hot_at = 0;
+  std::function<void()> hot;
+  void warm(std::uint64_t ops);
   const Observation* observation = nullptr;  // null: nothing listens
   check::Topic topics = check::Topic::none;  // the events a listener wants
   Memory* memory = nullptr;
@@ -150,6 +165,8 @@ struct Block {
   bool polled_time = false;  // it also read the time: the wait may end by itself
   TurnOrder turns;
   Clock clock;
+  // Until which cycle its ops have been counted for Grid::heat, and how many are not yet told.
+  std::uint64_t warm_until = 0, warmth = 0;
   std::uint64_t linear = 0;
   Dim3 index{0, 0, 0};
   std::uint32_t threads = 0, alive_threads = 0;
@@ -192,6 +209,7 @@ struct Block {
   void break_pattern(const Round& round);
   void try_release();
   void wake_sleepers();
+  void warm();
 };
 
 }  // namespace inflight::machine

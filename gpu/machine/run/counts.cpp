@@ -43,8 +43,8 @@ void Counts::report(check::Listener& listener, const check::Kernel& kernel) cons
     for (const CountedRun& run : code->counted_runs) {
       const Count& count = slots[run.slot];
       if (count.warps != 0)
-        listener.run_counted(
-            {&kernel, run.instructions, run.families, count.warps, count.threads()});
+        listener.run_counted({&kernel, run.instructions, run.families, count.warps, count.threads(),
+                              count.in_host_code});
     }
     for (const CountedAccess& a : code->counted_accesses) {
       Count count = slots[a.slot];

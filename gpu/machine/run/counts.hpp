@@ -15,6 +15,7 @@ namespace inflight::machine {
 // The executions of a slot's instructions.
 struct Count {
   std::uint64_t warps = 0, missing = 0;  // warp executions; lanes left out
+  std::uint64_t in_host_code = 0;        // of the former, by another engine
   void add(std::uint32_t mask) {
     ++warps;
     if (mask != ~0u) missing += static_cast<std::uint64_t>(std::popcount(~mask));

@@ -37,6 +37,12 @@ void Grid::fail(Outcome outcome) {
   stop = true;
 }
 
+void Grid::warm(std::uint64_t ops) {
+  if (heat->asked.load(std::memory_order_relaxed)) return;
+  if (heat->ops.fetch_add(ops, std::memory_order_relaxed) + ops < hot_at) return;
+  if (!heat->asked.exchange(true)) hot();
+}
+
 void Grid::launch_dependents(bool by_instruction) {
   if (by_instruction && !requested.exchange(true)) dependents->requested();
   if (--holding_dependents == 0 && requested) dependents->may_begin();

@@ -211,7 +211,7 @@ const Op* run_apart(Warp& w, UndefinedRegisters& u, const Op* op, const Instruct
   const bool comes_back = what.control == Control::next || what.control == Control::meet ||
                           what.control == Control::wait;
   const std::uint64_t loads = u.loads;
-  const Op* const next = op->run(w, op);
+  const Op* const next = op->handler()(w, op);
   if (next && comes_back && &u.frame == w.frame && u.loads == loads)
     for (const RegisterUse& use : what.writes) u.define(w, use.reg, mask);
   return next;
@@ -228,7 +228,7 @@ void run_variants(Warp& w, UndefinedRegisters& u, const Op* op, const Instructio
     for (std::uint32_t rest = w.mask; rest != 0;) {
       const std::uint32_t group = grouped ? group_of(w, what, rest) : rest;
       if (grouped) w.mask = group, w.whole = false;
-      (op->is(Op::wraps) ? op->inner : op->run)(w, op);
+      (op->is(Op::wraps) ? op->inner : op->handler())(w, op);
       rest &= ~group;
     }
     u.carry[v] = w.carry;
@@ -240,14 +240,14 @@ void run_variants(Warp& w, UndefinedRegisters& u, const Op* op, const Instructio
 const Op* run_computing(Warp& w, UndefinedRegisters& u, const Op* op, const Instruction& what) {
   const bool first = op->is(Op::begins);
   if (first && what.guard && what.diverts()) decide(w, u, op, what.guard.reg, w.mask, How::branch);
-  if (goes_elsewhere(op)) return op->run(w, op);
+  if (goes_elsewhere(op)) return op->handler()(w, op);
   if (!is_complete(w, what)) return run_apart(w, u, op, what);
   if (!first && u.expected != op) u.refresh();
   if (first || u.expected != op) prepare(u, what);
   u.expected = op + 1;
   const unsigned part = part_of(u, what);
   const std::uint32_t carry = w.carry;
-  const Op* const next = op->run(w, op);
+  const Op* const next = op->handler()(w, op);
   if (next != op + 1 || is_reporter(op)) return next;
   run_variants(w, u, op, what, carry);
   if (what.writes_carry)
@@ -302,10 +302,10 @@ void prepare(UndefinedRegisters& u, const Instruction& what) {
 
 const Op* follow_one(Warp& w, const Op* op) {
   const std::shared_ptr<UndefinedRegisters> u = w.frame->undefined;
-  if (!u || (u->count == 0 && u->carry_origin == 0)) return op->run(w, op);
+  if (!u || (u->count == 0 && u->carry_origin == 0)) return op->handler()(w, op);
   const Instruction& what = instruction_at(*w.frame, op);
   if (u->expected != op || op->is(Op::begins)) take_inputs(*u, what);
-  if (u->following == 0 && !writes_undefined(*u, what)) return op->run(w, op);
+  if (u->following == 0 && !writes_undefined(*u, what)) return op->handler()(w, op);
   return u->following != 0 && computes(what) ? run_computing(w, *u, op, what)
                                              : run_apart(w, *u, op, what);
 }

@@ -164,7 +164,7 @@ bool is_matrix(const Instruction& what) {
 const Op* run_rest(Warp& w, const Op* op, bool& done) {
   const Op* const end = end_of(*w.frame, op);
   for (++op; op < end && !goes_elsewhere(op); ++op)
-    if (const Op* const next = op->run(w, op); next != op + 1) return done = false, next;
+    if (const Op* const next = op->handler()(w, op); next != op + 1) return done = false, next;
   return done = true, op;
 }
 

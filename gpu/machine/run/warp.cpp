@@ -80,6 +80,12 @@ void Warp::resume(const Split& split) {
   if (split.frame != frame) set_frame(split.frame);
 }
 
+void Warp::make_homes() {
+  home_lines.resize(compiled->home_bytes);
+  homes = reinterpret_cast<char*>(home_lines.data());
+  compiled_until = nullptr;
+}
+
 bool Warp::runnable() const {
   for (const Split& s : parked)
     if (s.wait == Wait::nothing) return true;
@@ -415,7 +421,7 @@ void Warp::run(std::int32_t slice_ops) {
   tracks_undefined = false;
   if (undefined != 0) [[unlikely]]
     pc = follow(*this, pc);
-  while (pc) pc = pc->run(*this, pc);
+  while (pc) pc = pc->handler()(*this, pc);
 }
 
 }  // namespace inflight::machine

@@ -206,6 +206,8 @@ struct alignas(64) Warp {
   const Compiled* compiled = nullptr;  // how it runs the kernel; null: not at all
   char* homes = nullptr;               // where it keeps values that the lanes share
   const Op* compiled_until = nullptr;  // the homes hold what is live at this op; null: nowhere
+  void make_homes();                   // for `compiled`, which is new
+  bool in_host_code = false;           // it runs there; only if instructions are counted
 
   // --- what the scheduler touches ---
   std::vector<Split> parked;

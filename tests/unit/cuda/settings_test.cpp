@@ -129,7 +129,8 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"INFLIGHT_SLACK", "4194304", "a power of two"},
         Bad{"INFLIGHT_TURNS", "0", "instructions from 1"},
         Bad{"INFLIGHT_TURNS", "random:", "random:SEED"},
-        Bad{"INFLIGHT_TURNS", "chip", "random:SEED"}, Bad{"INFLIGHT_CHECK", "yes", "0 or 1"},
+        Bad{"INFLIGHT_TURNS", "chip", "random:SEED"}, Bad{"INFLIGHT_COMPILE", "1", "always, auto"},
+        Bad{"INFLIGHT_CHECK", "yes", "0 or 1"},
         Bad{"INFLIGHT_REPORT", "a.json:b.txt", ".sarif or .html"},
         Bad{"INFLIGHT_ERROR_EXITCODE", "256", "from 0 to 255"},
         Bad{"INFLIGHT_SEEDS", "0", "up to 10000"}, Bad{"INFLIGHT_PROGRESS", "yes", "0 or 1"}));

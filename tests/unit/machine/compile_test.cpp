@@ -84,7 +84,7 @@ class TwoEngines {
     return {};
   }
   const Compiled* made(BlockRows rows) const {
-    return code()->compiled[static_cast<std::size_t>(rows)].get();
+    return code()->compiled[static_cast<std::size_t>(rows)].load();
   }
 
   std::unique_ptr<Program> program;

@@ -48,6 +48,48 @@ void play(Stats& stats, const check::Kernel& k) {
   stats.blocks_counted(block);
 }
 
+// Two launches in host code and one without, of which a third of the instructions ran there.
+TEST(Stats, SayWhichEngineRanWhat) {
+  Stats stats;
+  const check::HostCode made{"", 30, 4, 5, 2048, 700}, none{"its blocks form clusters"};
+  for (std::uint64_t launch = 1; launch <= 3; ++launch) {
+    const check::Kernel k = kernel(launch);
+    stats.kernel_begin({&k});
+    const std::vector<std::uint32_t> numbers(2), of{0, 1};
+    stats.run_counted({&k, numbers, of, 3, 96, launch == 1 ? 3u : 0u});
+    check::BlockCount block;
+    block.kernel = &k;
+    block.host_code_entries = launch == 1 ? 7 : 0;
+    stats.blocks_counted(block);
+    stats.kernel_end({&k, false, launch == 3 ? &none : &made});
+  }
+  const std::string text = stats.text();
+  EXPECT_NE(
+      text.find("host code                            6              33.3 %           7 entries\n"
+                "    2 launches compiled: 34 instructions, 4 by handlers, 5 entries, 2.00 KiB, "
+                "700 us\n"
+                "    1 launch interpreted: its blocks form clusters\n"),
+      std::string::npos)
+      << text;
+  const auto json = stats.json()["kernels"][0]["host_code"];
+  EXPECT_EQ(json["launches"], 2);
+  EXPECT_EQ(json["warp_instructions"], 6);
+  EXPECT_EQ(json["entered"], 7);
+  EXPECT_EQ(json["handled"], 4);
+  EXPECT_EQ(json["microseconds"], 700);
+  EXPECT_EQ(json["interpreted"][0]["why"], "its blocks form clusters");
+  EXPECT_EQ(json["interpreted"][0]["launches"], 1);
+}
+
+TEST(Stats, SayNothingOfEnginesIfThereIsOnlyOne) {
+  Stats stats;
+  const check::Kernel k = kernel(1);
+  stats.kernel_begin({&k});
+  stats.kernel_end({&k, false});
+  EXPECT_EQ(stats.text().find("host code"), std::string::npos);
+  EXPECT_FALSE(stats.json()["kernels"][0].contains("host_code"));
+}
+
 void expect_plays(const Tally& t, std::uint64_t n) {
   EXPECT_EQ(t.blocks, n);
   EXPECT_EQ(t.families.at(0).warps, 2 * n);

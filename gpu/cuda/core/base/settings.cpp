@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "gpu/check/report/report.hpp"
 #include "gpu/cuda/core/base/ctest.hpp"
@@ -57,8 +58,14 @@ const char* read_turns(std::string_view text, Settings& settings) {
 }
 
 const char* read_compile(std::string_view text, Settings& settings) {
-  if (text != "always" && text != "never") return "always or never";
-  settings.compile = text == "always" ? machine::Compile::always : machine::Compile::never;
+  using machine::Compile;
+  constexpr std::pair<std::string_view, Compile> all[] = {{"always", Compile::always},
+                                                          {"auto", Compile::automatic},
+                                                          {"never", Compile::never},
+                                                          {"verify", Compile::verify}};
+  const auto it = std::ranges::find(all, text, &std::pair<std::string_view, Compile>::first);
+  if (it == std::end(all)) return "always, auto, never or verify";
+  settings.compile = it->second;
   return nullptr;
 }
 

@@ -49,7 +49,7 @@ struct Settings {
   int newest_ptx = 94;
   async::Timing timing;                                // INFLIGHT_ASYNC: early, late, shuffled:SEED
   machine::Turns turns;                                // INFLIGHT_TURNS: instructions, random:SEED
-  machine::Compile compile = machine::Compile::never;  // INFLIGHT_COMPILE: always, never
+  machine::Compile compile = machine::Compile::never;  // INFLIGHT_COMPILE: always, auto...
   std::chrono::milliseconds timeout{0};  // INFLIGHT_TIMEOUT: seconds a launch may take; 0: no limit
   bool stats = false;                    // INFLIGHT_STATS: 1, or a path that ends in .json
   std::string stats_file;

@@ -203,6 +203,11 @@ machine::Options Core::options(const Device& device) const {
     options.advise = [](const std::string& key, const std::string& sentence) {
       report_once(key, sentence);
     };
+  if (options.compile == machine::Compile::verify)
+    options.differs = [](const std::string& sentence) {
+      report(sentence);
+      fail_at_end();
+    };
   options.heap_bytes = device.limits[heap_limit];
   return options;
 }

@@ -75,9 +75,28 @@ LaunchEvents::LaunchEvents(Grid& grid, check::Listener& to)
   to.kernel_begin({&kernel_});
 }
 
+namespace {
+
+check::HostCode host_code_of(const Grid& grid) {
+  if (const Compiled* const made = grid.compiled_now())
+    return {"",
+            made->instructions,
+            made->handled,
+            made->entry_count,
+            made->code_bytes,
+            made->microseconds};
+  const Compiled* const made = grid.awaited ? grid.awaited->load() : nullptr;
+  if (made) return {made->why_not};
+  return {grid.awaited ? "it has not run for long enough" : std::string_view(grid.why_interpreted)};
+}
+
+}  // namespace
+
 LaunchEvents::~LaunchEvents() {
   for (const auto& counts : counts_) counts->report(listener(), kernel_);
-  listener().kernel_end({&kernel_, !grid_.outcome().ok()});
+  const check::HostCode host_code = host_code_of(grid_);
+  const bool asked = grid_.options->compile != Compile::never;
+  listener().kernel_end({&kernel_, !grid_.outcome().ok(), asked ? &host_code : nullptr});
 }
 
 Counts* LaunchEvents::new_counts() const {

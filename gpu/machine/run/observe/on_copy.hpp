@@ -26,7 +26,7 @@ class OnCopy {
   // Executes the ops of an instruction that only computes registers.
   void execute(const Op* op, std::uint32_t instruction) const {
     for (; op->instruction == instruction; ++op)
-      if (!is_reporter(op) && !goes_elsewhere(op)) op->run(w_, op);
+      if (!is_reporter(op) && !goes_elsewhere(op)) op->handler()(w_, op);
   }
 
  private:

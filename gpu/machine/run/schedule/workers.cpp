@@ -72,6 +72,28 @@ class IdleBackoff {
   std::size_t idle_ = 0;
 };
 
+// What a worker's blocks have executed, told in lots. A block that ends has run its code once,
+// which its clock does not count.
+class Warmth {
+ public:
+  explicit Warmth(Grid& grid) : grid_(grid) {}
+  ~Warmth() {
+    if (ops_ != 0) grid_.warm(ops_);
+  }
+  Warmth(const Warmth&) = delete;
+  Warmth& operator=(const Warmth&) = delete;
+  void add(Cluster& cluster) {
+    for (const auto& block : cluster.blocks)
+      ops_ += std::exchange(block->warmth, 0) + block->warps.size() * grid_.entry->ops.size();
+    if (ops_ >= lot) grid_.warm(std::exchange(ops_, 0));
+  }
+
+ private:
+  static constexpr std::uint64_t lot = std::uint64_t{1} << 18;
+  Grid& grid_;
+  std::uint64_t ops_ = 0;
+};
+
 // Does a listener want to know of threads that only poll?
 bool is_watched(const Grid& grid) {
   return grid.observation && grid.observation->wants(check::Topic::hangs);
@@ -86,6 +108,7 @@ void run_clusters(Clusters& clusters, unsigned place) {
   IdleBackoff backoff;
   SpareClusters spare(grid);
   std::uint64_t ended = 0;  // clusters, not yet reported
+  Warmth warmth(grid);
   const bool watched = is_watched(grid);
   PollingPatience patience;
   while (!grid.stop.load(std::memory_order_relaxed)) {
@@ -112,6 +135,8 @@ void run_clusters(Clusters& clusters, unsigned place) {
     } else {
       backoff.turn(false, 0);
       queue.finished(cycles_of(*cluster));
+      if (grid.heat) [[unlikely]]
+        warmth.add(*cluster);
       spare.give_back(std::move(cluster));
       ++ended;
       if (clusters.part_ended(queue)) clusters.ended(std::exchange(ended, 0));
