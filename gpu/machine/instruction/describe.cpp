@@ -7,6 +7,7 @@
 #include "gpu/machine/instruction/flags.hpp"
 #include "gpu/machine/instruction/function.hpp"
 #include "gpu/machine/instruction/liveness.hpp"
+#include "gpu/machine/instruction/load_uses.hpp"
 #include "gpu/machine/instruction/peeks.hpp"
 #include "gpu/machine/instruction/phases.hpp"
 #include "gpu/machine/instruction/spins.hpp"
@@ -55,6 +56,7 @@ class Describer {
     }
     find_unread_elements();
     find_held_registers(*out_);
+    find_load_uses(*out_);
     patience.look();
     out_->flow = analyse(text_);
     for (auto* const find : {find_peeks, find_drops, find_spins, find_comparisons, find_flags,

@@ -1,0 +1,11 @@
+// The first use of what a tcgen05.ld has loaded: a thread that reads a register waits for the load
+// that writes it, so the load is complete then, whether or not tcgen05.wait::ld follows.
+#pragma once
+#include "gpu/machine/instruction/function.hpp"
+
+namespace inflight::machine {
+
+// Sets Instruction::completes_load. Moves do not count, because assemblers remove them.
+void find_load_uses(Function& function);
+
+}  // namespace inflight::machine
