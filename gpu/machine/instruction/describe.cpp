@@ -56,9 +56,9 @@ class Describer {
     }
     find_unread_elements();
     find_held_registers(*out_);
-    find_load_uses(*out_);
     patience.look();
     out_->flow = analyse(text_);
+    find_load_uses(*out_);
     for (auto* const find : {find_peeks, find_drops, find_spins, find_comparisons, find_flags,
                              find_contractions, find_lifetimes, find_phases, find_endless_blocks}) {
       patience.look();

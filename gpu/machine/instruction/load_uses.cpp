@@ -1,46 +1,53 @@
-// Looks for the uses in the order of the text.
+// Follows loaded registers in the order of the text.
 #include "gpu/machine/instruction/load_uses.hpp"
 
 #include <algorithm>
-#include <set>
+#include <unordered_map>
+#include <vector>
 
 #include "gpu/machine/instruction/instruction.hpp"
 
 namespace inflight::machine {
 namespace {
 
-using Registers = std::set<std::uint32_t>;
+class LoadUses {
+ public:
+  explicit LoadUses(Function& function)
+      : function_(function), loaded_(function.text->registers.size(), Instruction::no_load) {}
 
-bool reads_any(const Instruction& in, const Registers& loaded) {
-  return std::ranges::any_of(in.reads,
-                             [&](const RegisterUse& use) { return loaded.contains(use.reg); });
-}
-
-// The first instruction after `load` that reads what it has loaded, or a copy of that.
-Instruction* first_use(Function& function, std::size_t load) {
-  Registers loaded;
-  for (const RegisterUse& use : function.body[load].writes) loaded.insert(use.reg);
-  for (std::size_t i = load + 1; i < function.body.size() && !loaded.empty(); ++i) {
-    Instruction& in = function.body[i];
-    const bool reads = reads_any(in, loaded);
-    const bool moves = in.opcode == ptx::Opcode::mov;
-    if (reads && !moves) return &in;
-    for (const RegisterUse& use : in.writes)
-      if (reads)
-        loaded.insert(use.reg);
-      else if (!in.guard)
-        loaded.erase(use.reg);
+  void find() {
+    for (const BasicBlock& block : function_.flow.blocks) {
+      told_.clear();
+      for (std::uint32_t i = block.first; i < block.last; ++i) instruction(i);
+    }
   }
-  return nullptr;
-}
+
+ private:
+  void instruction(std::uint32_t index) {
+    Instruction& in = function_.body[index];
+    if (in.opcode == ptx::Opcode::tcgen05_ld) return written(in, index);
+    std::uint32_t load = Instruction::no_load;
+    for (const RegisterUse& use : in.reads)
+      if (const std::uint32_t from = loaded_[use.reg]; from != Instruction::no_load)
+        load = load == Instruction::no_load ? from : std::max(load, from);
+    if (load == Instruction::no_load) return;
+    if (in.opcode == ptx::Opcode::mov) return written(in, load);
+    if (told_.emplace(load, index).second) in.completes_load = load;
+  }
+  void written(const Instruction& in, std::uint32_t load) {
+    for (const RegisterUse& use : in.writes) loaded_[use.reg] = load;
+  }
+
+  Function& function_;
+  std::vector<std::uint32_t> loaded_;                      // by register: the ld
+  std::unordered_map<std::uint32_t, std::uint32_t> told_;  // in this block, by ld
+};
 
 }  // namespace
 
 void find_load_uses(Function& function) {
-  for (std::size_t i = 0; i < function.body.size(); ++i)
-    if (function.body[i].opcode == ptx::Opcode::tcgen05_ld)
-      if (Instruction* const use = first_use(function, i))
-        use->completes_load = static_cast<std::uint32_t>(i);
+  const auto loads = [](const Instruction& in) { return in.opcode == ptx::Opcode::tcgen05_ld; };
+  if (std::ranges::any_of(function.body, loads)) LoadUses(function).find();
 }
 
 }  // namespace inflight::machine

@@ -250,6 +250,13 @@ void Races::tensor_step(Block& block, const TensorStep& event) {
   }
   const order::Epoch now = block.order.tick();
   const Kind kind = event.what == What::waited_stores ? Kind::store : Kind::load;
+  // A warp's loads read their columns in order, so the use of one tells of those before it too.
+  Id last_used = TensorLedger::none;
+  if (event.what == What::used_load)
+    for (const Id id : own.open)
+      if (const TensorOperation* const o = ledger.find(id);
+          o && o->who.warp == warp && o->who.instruction == event.load)
+        last_used = id;
   const auto done = [&](Id id) {
     TensorOperation* const o = ledger.find(id);
     if (!o) return true;
@@ -260,8 +267,7 @@ void Races::tensor_step(Block& block, const TensorStep& event) {
         o->published = now;
         return true;
       case What::used_load:
-        if (o->kind == Kind::load && o->who.instruction == event.load && o->used == 0)
-          o->used = now;
+        if (o->kind == Kind::load && id <= last_used && o->used == 0) o->used = now;
         return false;
       default:
         if (o->kind != kind) return false;
