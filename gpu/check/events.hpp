@@ -12,3 +12,4 @@
 #include "gpu/check/events/memory.hpp"
 #include "gpu/check/events/multiplies.hpp"
 #include "gpu/check/events/synchronisation.hpp"
+#include "gpu/check/events/tensor_memory.hpp"

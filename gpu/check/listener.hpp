@@ -37,9 +37,10 @@ enum class Topic : std::uint32_t {
   hangs = 1u << 18,       // stuck, is_livelocked
   parameters = 1u << 19,  // without it, `accesses` leaves out reads of the kernel's own parameters
   each_read = 1u << 20,   // without it, `accesses` leaves out reads that go to an Access::log
-  all = (1u << 21) - 1,
+  tensor_memory = 1u << 21,  // tensor_*
+  all = (1u << 22) - 1,
 };
-inline constexpr std::uint32_t topic_count = 21;
+inline constexpr std::uint32_t topic_count = 22;
 constexpr Topic operator|(Topic a, Topic b) {
   return static_cast<Topic>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
 }
@@ -71,6 +72,10 @@ constexpr bool has(Topic set, Topic topic) {
   X(MultiplyCommitted, multiply_committed, multiplies) \
   X(MultiplyWaited, multiply_waited, multiplies)       \
   X(RegisterTouched, register_touched, multiplies)     \
+  X(TensorAllocation, tensor_allocated, tensor_memory) \
+  X(TensorAccess, tensor_accessed, tensor_memory)      \
+  X(TensorWork, tensor_work_issued, tensor_memory)     \
+  X(TensorStep, tensor_stepped, tensor_memory)         \
   X(Barrier, barrier, barriers)                        \
   X(MbarrierOp, mbarrier, mbarriers)                   \
   X(Collective, collective, collectives)               \

@@ -31,6 +31,8 @@ __global__ void __cluster_dims__(2, 1, 1)
     init(bar, 1);
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
+  // Both blocks must run when they allocate together.
+  asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
   if (t < 32)
     asm volatile("tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [%0], 128;" ::"r"(
                      shared_address(address))

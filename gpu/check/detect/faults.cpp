@@ -220,6 +220,8 @@ class Faults : public Listener {
   void faulted(const Fault& fault) override {
     Places& places = session_.places;
     const FindingKind kind = kind_of(fault, places.kernel(fault.who.launch));
+    // That the columns were freed before has been told as a use after that.
+    if (fault.unallocated && session_.findings.explains(fault.who.launch)) return;
     if (fault.ends) session_.findings.explain(fault.who.launch);
     session_.findings.add({kind, places.of(fault.who)}, [&] {
       Finding finding;

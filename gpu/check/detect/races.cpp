@@ -24,7 +24,7 @@ Races::Races(const Session& session) : session_(session), reporter_(session, hos
 Topic Races::topics() const {
   return Topic::accesses | Topic::addresses | Topic::fences | Topic::copies | Topic::barriers |
          Topic::mbarriers | Topic::collectives | Topic::blocks | Topic::allocations | Topic::host |
-         Topic::multiplies;
+         Topic::multiplies | Topic::tensor_memory;
 }
 
 void Races::take_noted(Block& block) {
@@ -94,6 +94,13 @@ bool Races::is_of_own_map(const shadow::Conflict& c) const {
          is_map_use(use, session_.places.at(use.place));
 }
 
+// A request for a cluster writes its answer over one that threads have read. Unlike other copies,
+// PTX names the fence that must lie between.
+bool Races::is_of_answer(const shadow::Conflict& c) const {
+  return c.excuse == shadow::Excuse::unfenced_read &&
+         session_.places.at(c.later.place).instruction.starts_with("clusterlaunchcontrol");
+}
+
 void Races::warn(const Scene& scene, const Block* owner, const shadow::Conflict& c) {
   if (host_.launches().is_host(c.earlier.row) && c.excuse != shadow::Excuse::staged) return;
   if (c.excuse != shadow::Excuse::volatile_data) return reporter_.conflict(scene, c);
@@ -122,6 +129,7 @@ void Races::report(const Who& who, Block& block, Space space, bool of_mbarrier,
           block.order.view(who.warp, static_cast<unsigned>(std::countr_zero(who.mask))).known.order,
           each);
     if (is_done(each)) continue;
+    if (is_of_answer(each)) each.excuse = shadow::Excuse::none, each.why = shadow::Why::proxy_fence;
     if (is_of_own_map(each)) {
       // That nothing orders a later use is found by check_map_order().
       if (each.why == shadow::Why::no_edge && each.later.write && each.earlier.row != own)
@@ -233,10 +241,11 @@ void Races::block_end(const BlockEnd& event) {
 
 void Races::check_end(Block& block) {
   if (block.copies.empty() && block.remote.empty() && block.cluster->transactions.empty() &&
-      block.multiplies.empty())
+      block.multiplies.empty() && !block.cluster->tensor)
     return;
   const order::Clock known = known_in(block);
   check_multiplies(block, known);
+  check_tensor_memory(block, known);
   for (const auto& each : block.copies) {
     const Copy& copy = *each;
     const Mask in_shared = copy.to_shared ? copy.writing : copy.reading;

@@ -112,6 +112,7 @@ struct Fault {
   bool ends = true;           // false: the kernel goes on
   // The broken rule, if it is one of tensor copies.
   async::Violation rule = async::Violation::none;
+  bool unallocated = false;  // it uses columns of tensor memory that are not allocated
   // If `access`: the fault is due to an address. These describe the access of the first lane.
   bool access = false, writes = false;
   Space space = Space::global;

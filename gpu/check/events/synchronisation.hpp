@@ -68,6 +68,7 @@ struct MbarrierOp {
   std::uint64_t token = 0;     // test, try by token: the operand
   bool done = false;           // test, try: it succeeded. arrive, expect, complete: the phase ended
   bool no_complete = false, no_inc = false;
+  bool of_tensor_work = false;  // async_arrive: by tcgen05.commit, else by cp.async.mbarrier.arrive
   Order order = Order::acq_rel;
   Scope scope = Scope::cta;
   bool unscoped = false;  // the instruction names no scope, and `scope` is what chips give it

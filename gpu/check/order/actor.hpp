@@ -22,8 +22,9 @@ inline constexpr std::uint32_t space_count = 2;
 
 // Each thread has three more actors for its copies: cp.async groups, the reads of bulk groups, and
 // the writes of bulk groups (a ".read" wait covers only the reads).
-// A warp's multiplications are one actor, because the warp waits for them as a whole.
-enum class Part : std::uint8_t { thread, group_copy, bulk_read, bulk_write, multiply };
+// A warp's multiplications (wgmma) are one actor, because the warp waits for them as a whole. What
+// a thread gives to the tensor cores (tcgen05.mma, cp) is one actor.
+enum class Part : std::uint8_t { thread, group_copy, bulk_read, bulk_write, multiply, tensor_work };
 inline constexpr std::uint32_t copy_parts = 3;
 
 // 32 actors: [launch:22][block:32][row of the block:10]. A block has one row per warp for each
@@ -31,7 +32,7 @@ inline constexpr std::uint32_t copy_parts = 3;
 using Row = std::uint64_t;
 inline constexpr unsigned row_bits = 10, launch_shift = 42, warp_bits = 5;
 inline constexpr std::uint32_t launch_limit = 1u << 22;  // numbers of launches
-inline constexpr std::uint32_t first_mbarrier_row = 5u << warp_bits;
+inline constexpr std::uint32_t first_mbarrier_row = 6u << warp_bits;
 inline constexpr std::uint32_t mbarrier_limit = ((1u << row_bits) - first_mbarrier_row) * lanes;
 
 constexpr Row block_row(std::uint64_t launch, std::uint64_t block) {

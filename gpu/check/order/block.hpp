@@ -54,6 +54,7 @@ class LaterArrival {
   Row block_ = 0;
   std::uint32_t warp_ = 0;
   Epoch epoch_ = 0;
+  Part of_ = Part::group_copy;
   Views::Group group_{};  // mostly the only one
   std::vector<Views::Group> more_;
 };
@@ -154,8 +155,9 @@ class Block {
   void arrive(Mbarrier& m, std::uint32_t warp, Mask mask, Order order, Scope scope);
   // Arrivals that happen after their issue. The knowledge is captured at issue and passed to the
   // static arrive() when the arrival of some of these lanes happens. cp.async.mbarrier.arrive
-  // arrives when the earlier copies of these threads are complete.
-  LaterArrival arrival_with_copies(std::uint32_t warp, Mask mask);
+  // arrives when the earlier copies of these threads are complete, tcgen05.commit when their work
+  // for the tensor cores is (Part::tensor_work).
+  LaterArrival arrival_with_copies(std::uint32_t warp, Mask mask, Part of = Part::group_copy);
   static void arrive(Mbarrier& m, const LaterArrival& later, Mask lanes, const Place& issuer,
                      Scope scope);
   // A bulk copy that completes on an mbarrier publishes what its issuer knew at issue.

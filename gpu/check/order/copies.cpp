@@ -141,8 +141,9 @@ void Block::arrive(Mbarrier& m, std::uint32_t warp, Mask mask, Order order, Scop
   ++epoch_;
 }
 
-LaterArrival Block::arrival_with_copies(std::uint32_t warp, Mask mask) {
+LaterArrival Block::arrival_with_copies(std::uint32_t warp, Mask mask, Part of) {
   LaterArrival later;
+  later.of_ = of;
   later.block_ = row_;
   later.warp_ = warp;
   later.epoch_ = epoch_++;
@@ -169,7 +170,7 @@ void Block::arrive(Mbarrier& m, const LaterArrival& later, Mask lanes, const Pla
   };
   add(later.group_);
   for (const Views::Group& g : later.more_) add(g);
-  coming.raise(warp_row(later.block_, Part::group_copy, later.warp_), lanes, later.epoch_);
+  coming.raise(warp_row(later.block_, later.of_, later.warp_), lanes, later.epoch_);
 }
 
 void Block::complete(Mbarrier& m) {

@@ -8,6 +8,7 @@
 #include "gpu/machine/families/bulk_request.hpp"
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/modifiers.hpp"
+#include "gpu/machine/run/warpgroup.hpp"
 
 namespace inflight::machine {
 namespace {
@@ -41,6 +42,10 @@ bool aim(BulkRequest& r, std::uint32_t rank) {
 }
 
 const Op* run_try_cancel(Warp& w, const Op* op) {
+  if (w.block->saw_no_cluster >> w.index & 1)
+    report_misuse(w, op,
+                  "the warp asks for another cluster although it has seen that none is left "
+                  "(clusterlaunchcontrol.query_cancel::is_canceled was false)");
   return each_request(w, op, [](BulkRequest& r) {
     if (!r.aligned(r.narrow(Name::to), answer_bytes, Space::shared, "destination")) return;
     if (!each_receiver(r, [&](std::uint32_t rank) { return aim(r, rank); })) return;
@@ -70,6 +75,7 @@ const Op* run_is_canceled(Warp& w, const Op* op) {
   std::uint32_t canceled = 0;
   each_lane(w.mask, [&](int l) { canceled |= (answers[l][tag] & 1) << l; });
   w.set_predicate(op->d, canceled);
+  if (w.mask & ~canceled) w.block->saw_no_cluster |= 1u << w.index;
   return op + 1;
 }
 

@@ -11,12 +11,14 @@
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/modifiers.hpp"
 #include "gpu/machine/families/tcgen05.hpp"
+#include "gpu/machine/families/tcgen05_events.hpp"
 #include "gpu/machine/families/whole_warp.hpp"
 #include "gpu/machine/run/access.hpp"
 #include "gpu/machine/run/cluster.hpp"
 #include "gpu/machine/run/each_lane.hpp"
 #include "gpu/machine/run/mbarriers.hpp"
 #include "gpu/machine/run/observation.hpp"
+#include "gpu/machine/run/observe/tensor_memory_events.hpp"
 #include "gpu/machine/run/warpgroup.hpp"
 
 namespace inflight::machine {
@@ -28,7 +30,9 @@ bool has_tensor_memory(Lowering& lo) {
 
 const Op* tensor_memory_fault(Warp& w, const Op* op, std::string why, std::string_view check) {
   if (!check.empty()) why += fmt::format(" ({})", check);
-  return w.fault(op, FaultKind::illegal_instruction, w.mask, std::move(why));
+  FaultDetail about;
+  about.tensor_check = check;
+  return w.fault(op, FaultKind::illegal_instruction, w.mask, std::move(why), about);
 }
 
 Block& peer_of(const Block& block) { return *block.cluster->blocks[block.rank ^ 1]; }
@@ -63,6 +67,7 @@ bool has_columns(Warp& w, const Op* op, Block& block, TensorAddress at, std::uin
     return false;
   }
   if (tensor_memory(block).holds(at.column, count)) return true;
+  report_unallocated(w, op, block, at.column, count);
   tensor_memory_fault(
       w, op,
       fmt::format("{} uses the columns {} to {} of tensor memory, of which some are "
@@ -81,6 +86,7 @@ using ptx::Operand;
 using ptx::Space;
 using ptx::Type;
 using Shape = TensorMemoryUse::Shape;
+using What = check::TensorStep::What;
 
 // Sets `value` to the operand's value. False, after a fault, if the lanes have different ones.
 bool one_value(Warp& w, const Op* op, Ref ref, std::uint32_t& value, std::string_view what) {
@@ -157,6 +163,8 @@ const Op* run_alloc(Warp& w, const Op* op) {
   if (!first) return wait_for_columns(w, op, count);
   if (const Observation* const observation = w.block->grid->observation)
     observation->wait_ended(w, {op, w.frame, w.mask, Wait::columns, count});
+  report_tensor_allocation(w, op, check::TensorAllocation::Step::allocated, op->detail, *first,
+                           count);
   const Space space = op->what->memory.front().space;
   const std::uint32_t one = w.mask & -w.mask;
   std::uint64_t addresses[lanes];
@@ -197,6 +205,7 @@ const Op* run_dealloc(Warp& w, const Op* op) {
     case Release::done:
       break;
   }
+  report_tensor_allocation(w, op, check::TensorAllocation::Step::freed, op->detail, first, count);
   wake_for_columns(*w.block);
   if (op->detail == 2) wake_for_columns(peer_of(*w.block));
   w.progressed = true;
@@ -206,6 +215,7 @@ const Op* run_dealloc(Warp& w, const Op* op) {
 const Op* run_relinquish(Warp& w, const Op* op) {
   if (!has_group(w, op, op->detail)) return nullptr;
   tensor_memory(*w.block).may_allocate = false;
+  report_tensor_allocation(w, op, check::TensorAllocation::Step::relinquished, op->detail);
   return op + 1;
 }
 
@@ -280,6 +290,7 @@ const Op* run_load(Warp& w, const Op* op) {
   const auto& use = use_of<TensorMemoryUse>(op);
   std::uint32_t lane = 0, column = 0;
   if (!begin_of(w, op, use, lane, column)) return nullptr;
+  report_tensor_access(w, op, use, lane, column, false);
   TensorMemory& memory = tensor_memory(*w.block);
   if (is_simple(w, use)) {
     for (unsigned r = 0; r < op->detail; ++r)
@@ -297,6 +308,7 @@ const Op* run_store(Warp& w, const Op* op) {
   const auto& use = use_of<TensorMemoryUse>(op);
   std::uint32_t lane = 0, column = 0;
   if (!begin_of(w, op, use, lane, column)) return nullptr;
+  report_tensor_access(w, op, use, lane, column, true);
   TensorMemory& memory = tensor_memory(*w.block);
   if (is_simple(w, use)) {
     for (unsigned r = 0; r < op->detail; ++r)
@@ -317,7 +329,12 @@ const Op* run_store(Warp& w, const Op* op) {
   return w.spend(op + 1, op->detail);
 }
 
-const Op* run_nothing(Warp&, const Op* op) { return op + 1; }
+// A wait or a fence, of which only listeners are told.
+template <check::TensorStep::What what>
+const Op* run_step(Warp& w, const Op* op) {
+  report_tensor_step(w, op, what);
+  return op + 1;
+}
 
 // --- decoding ---
 
@@ -357,14 +374,16 @@ bool lower_wait(Lowering& lo, const Row&) {
   if (!only_here(lo, whole | ModSet{Mod::ld, Mod::st})) return false;
   if (lo.in.mods.has(Mod::ld) == lo.in.mods.has(Mod::st))
     return lo.refuse("it waits for ::ld or for ::st");
-  lo.emit(run_whole_warp<run_nothing>);
+  lo.emit(lo.in.mods.has(Mod::ld) ? run_whole_warp<run_step<What::waited_loads>>
+                                  : run_whole_warp<run_step<What::waited_stores>>);
   return true;
 }
 
 bool lower_fence(Lowering& lo, const Row&) {
   const ModSet kinds{Mod::before_thread_sync, Mod::after_thread_sync};
   if (!only_here(lo, kinds)) return false;
-  lo.emit(run_nothing);
+  lo.emit(lo.in.mods.has(Mod::before_thread_sync) ? run_step<What::fenced_before>
+                                                  : run_step<What::fenced_after>);
   return true;
 }
 

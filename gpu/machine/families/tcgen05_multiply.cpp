@@ -9,6 +9,7 @@
 #include "gpu/machine/families/families.hpp"
 #include "gpu/machine/families/modifiers.hpp"
 #include "gpu/machine/families/tcgen05.hpp"
+#include "gpu/machine/families/tcgen05_events.hpp"
 #include "gpu/machine/families/tcgen05_operands.hpp"
 #include "gpu/machine/run/access.hpp"
 #include "gpu/machine/run/cluster.hpp"
@@ -66,6 +67,7 @@ class Issue {
     }
     return lanes(layout);
   }
+  const InstructionDescriptor& descriptor() const { return of_; }
 
  private:
   bool fail(std::string why, std::string_view name = {}) {
@@ -163,7 +165,9 @@ const Op* run_multiply(Warp& w, const Op* op) {
       o.lanes_left_out[i] = word(w, extra(w, op, Extra::first_mask + i), l);
     o.accumulates = accumulating >> l & 1;
     o.scale_d = static_cast<std::uint8_t>(op->detail);
-    if (!Issue(w, op, use, o).check(cost)) return false;
+    Issue issue(w, op, use, o);
+    if (!issue.check(cost)) return false;
+    report_tensor_multiply(w, op, l, o, issue.descriptor());
     work_of(w).issue(thread_of(w, l), o);
     return !w.block->grid->stop.load(std::memory_order_relaxed);
   });
@@ -205,6 +209,7 @@ const Op* run_copy(Warp& w, const Op* op) {
                           from.descriptor.start, from.end(), block.shared_end));
       return false;
     }
+    report_tensor_copy(w, op, l, o, from);
     work_of(w).issue(thread_of(w, l), o);
     return true;
   });

@@ -7,6 +7,7 @@
 #include "gpu/machine/instruction/flags.hpp"
 #include "gpu/machine/instruction/function.hpp"
 #include "gpu/machine/instruction/liveness.hpp"
+#include "gpu/machine/instruction/load_uses.hpp"
 #include "gpu/machine/instruction/peeks.hpp"
 #include "gpu/machine/instruction/phases.hpp"
 #include "gpu/machine/instruction/spins.hpp"
@@ -57,6 +58,7 @@ class Describer {
     find_held_registers(*out_);
     patience.look();
     out_->flow = analyse(text_);
+    find_load_uses(*out_);
     for (auto* const find : {find_peeks, find_drops, find_spins, find_comparisons, find_flags,
                              find_contractions, find_lifetimes, find_phases, find_endless_blocks}) {
       patience.look();

@@ -290,6 +290,9 @@ struct Instruction {
   bool follows_multiplies = false;
   // Reads an accumulator at a place where the assembler inserts a wait for the wgmma.
   bool awaits_multiplies = false;
+  // The last tcgen05.ld (its index) whose registers this one is the first to read; no_load: none.
+  static constexpr std::uint32_t no_load = ~0u;
+  std::uint32_t completes_load = no_load;
   bool contracted = false;  // a mul that is only part of sums: they compute it
   Detail detail;
 

@@ -18,11 +18,11 @@ using Kind = ptx::Operand::Kind;
 using Role = MemoryOperand::Role;
 
 // An address, from its first register or variable on.
-struct Place {
+struct MemoryPlace {
   Address::Base base;
   std::uint32_t index;
   std::int64_t offset;
-  auto operator<=>(const Place&) const = default;
+  auto operator<=>(const MemoryPlace&) const = default;
 };
 
 class Peeks {
@@ -42,7 +42,7 @@ class Peeks {
       for (std::uint32_t i = f_.flow.blocks[b].first; i < f_.flow.blocks[b].last; ++i)
         for (const MemoryOperand& m : f_.body[i].memory)
           if (m.role == Role::load && m.order == check::Order::weak)
-            if (const Place place = place_of(m.address); updated_.contains(place))
+            if (const MemoryPlace place = place_of(m.address); updated_.contains(place))
               f_.memory[static_cast<std::size_t>(&m - f_.memory.data())].peeks = peeks(b, i, place);
   }
 
@@ -75,11 +75,11 @@ class Peeks {
     }
   }
 
-  Place place_of(const Address& address) const {
+  MemoryPlace place_of(const Address& address) const {
     constexpr int most_steps = 16;
-    const Place whole{address.base, address.index, address.offset};
+    const MemoryPlace whole{address.base, address.index, address.offset};
     if (whole.base != Address::Base::reg) return whole;
-    Place place = whole;
+    MemoryPlace place = whole;
     for (int i = 0; i < most_steps; ++i) {
       const auto from = source(place.index, place.offset);
       if (!from) break;
@@ -117,7 +117,7 @@ class Peeks {
 
   // What an instruction means for a search for an update of `place`.
   enum class Meets { update, end, nothing };
-  Meets meets(const Instruction& in, const Place& place) const {
+  Meets meets(const Instruction& in, const MemoryPlace& place) const {
     for (const MemoryOperand& m : in.memory)
       if (is_atomic(m) && place_of(m.address) == place) return Meets::update;
     if (in.control == Control::call) return Meets::end;
@@ -131,7 +131,7 @@ class Peeks {
 
   // Follows control from behind instruction `load` of block `b` to an update that depends on what
   // was loaded, or that a branch which does so leads to.
-  bool peeks(std::uint32_t b, std::uint32_t load, const Place& place) {
+  bool peeks(std::uint32_t b, std::uint32_t load, const MemoryPlace& place) {
     const auto found_dependents = dependents(load);
     if (!found_dependents) return false;
     const std::vector<bool>& depends = *found_dependents;
@@ -168,7 +168,7 @@ class Peeks {
   Effort effort_;
   std::optional<RegisterUses> uses_;
   std::vector<std::uint32_t> writer_;  // by register: its only writer
-  std::set<Place> updated_;            // by atomics
+  std::set<MemoryPlace> updated_;      // by atomics
 };
 
 }  // namespace

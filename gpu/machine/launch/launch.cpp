@@ -45,7 +45,7 @@ CodeForm form_of(const Launch& launch, check::Topic topics) {
   using check::Topic;
   constexpr Topic synchronisation = Topic::fences | Topic::barriers | Topic::mbarriers |
                                     Topic::collectives | Topic::waits | Topic::hangs |
-                                    Topic::multiplies;
+                                    Topic::multiplies | Topic::tensor_memory;
   return {.executed = check::has(topics, Topic::instructions),
           .accessed = check::has(topics, Topic::accesses),
           .parameters = check::has(topics, Topic::parameters),

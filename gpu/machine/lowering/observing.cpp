@@ -8,6 +8,7 @@
 #include "gpu/machine/lowering/lowering.hpp"
 #include "gpu/machine/run/observation.hpp"
 #include "gpu/machine/run/observe/access_events.hpp"
+#include "gpu/machine/run/observe/tensor_memory_events.hpp"
 #include "gpu/machine/run/observe/warpgroup_events.hpp"
 
 namespace inflight::machine {
@@ -84,6 +85,8 @@ void emit_synchronising(Lowering& lo) {
     Op& op = emit_reporter(lo, report_touched, 0);
     if (may_spill(lo.what)) lo.address(lo.operands[lo.what.memory.front().operand], op);
   }
+  if (lo.what.completes_load != Instruction::no_load)
+    emit_reporter(lo, report_load_used, 0).imm = lo.what.completes_load;
   const bool waits_for_no_lane = lo.what.control == Control::next;  // activemask
   if (lo.what.as<CollectiveUse>() && waits_for_no_lane) emit_reporter(lo, report_active, 0);
 }

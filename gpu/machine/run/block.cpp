@@ -85,6 +85,7 @@ void Block::start(const Dim3& at) {
   new_in_grid = false;
   start_warpgroups(*this);
   if (tensor_memory) tensor_memory->start();
+  saw_no_cluster = 0;
   const Compiled* const made = linear < grid->compiled_blocks ? grid->compiled_now() : nullptr;
   for (auto& w : warps) {
     forget_undefined(*w, *w->root);

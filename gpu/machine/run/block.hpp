@@ -176,6 +176,8 @@ struct Block {
   std::vector<std::unique_ptr<Warp>> warps;
   std::vector<std::unique_ptr<Warpgroup>> warpgroups;  // made on first use
   std::unique_ptr<TensorMemory> tensor_memory;         // made on first use
+  // By warp: it has seen that no cluster is left to take (clusterlaunchcontrol.query_cancel).
+  std::uint32_t saw_no_cluster = 0;
   shadow::ReadLog reads;  // of its shared memory, which a listener may let it note
   LineBuffer shared_storage;
   LineBuffer values;  // Base::block

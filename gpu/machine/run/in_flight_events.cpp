@@ -205,6 +205,7 @@ void InFlight::report_commit(const async::TensorCommit& commit, check::MbarrierO
   event.rank = static_cast<std::uint16_t>(commit.rank);
   event.count = 1;
   event.no_inc = true;
+  event.of_tensor_work = true;
   event.order = check::Order::release;
   event.scope = check::Scope::cluster;
   observation().report_mbarrier(event, *commit.mbarrier, step);

@@ -40,6 +40,7 @@ struct FaultDetail {
   bool ends = true;                                // false: the kernel goes on
   bool tensor_map = false;                         // it concerns a tensor map or breaks its rules
   async::Violation rule = async::Violation::none;  // of tensor copies
+  std::string_view tensor_check;  // NVIDIA's name for a broken rule of tensor memory, else empty
 };
 
 // The end of each lane's stack, as an offset in its local memory.

@@ -67,7 +67,7 @@ std::string place_of(const json& party, const fs::path& source,
 // True if a line of the expected findings is advice, not a mistake.
 bool is_advice(const std::string& line) {
   return line.starts_with("bank-conflict") || line.starts_with("strict-wait") ||
-         line.starts_with("narrow-copy");
+         line.starts_with("narrow-copy") || line.starts_with("unused-commit");
 }
 
 int run(const std::vector<std::string>& words) {

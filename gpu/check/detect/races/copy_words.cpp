@@ -101,6 +101,9 @@ std::string reason(const Conflict& c, const Pair& pair) {
     default:
       if (!launches_remedy(pair).empty())
         return "nothing orders this behind the end of the kernel that issued the copy";
+      if (copy == Initiator::tensor_work)
+        return "this thread has not observed the phase of the mbarrier on which a tcgen05.commit "
+               "after it arrives";
       if (copy == Initiator::multiply)
         return "this thread is not synchronised with a thread of its warpgroup that has waited for "
                "it";
@@ -142,6 +145,9 @@ std::string remedy_of(const Conflict& c, const Pair& pair) {
            "access is meant for the bytes from before the copy: let the issuing thread wait, "
            "before the copy, until this thread is done (an mbarrier on which it arrives after the "
            "access, or a barrier)";
+  if (copy == Initiator::tensor_work)
+    return "tcgen05.commit after it on an mbarrier, and mbarrier.try_wait for that phase before "
+           "this access: in this thread, or in one with which it synchronises afterwards";
   if (copy == Initiator::multiply && pair.issuer.how == IssuerWait::How::waited)
     return fmt::format("{}, after the wgmma.wait_group that covers it: the warpgroup has waited",
                        published(pair));
@@ -166,9 +172,9 @@ Words in_flight_words(const Conflict& c, const Pair& pair) {
   if (is_copy(pair.later))
     use = fmt::format("{} is the {} of {}", memory(pair.space),
                       c.later.write ? "destination" : "source",
-                      copy == Initiator::multiply ? "a copy" : "another copy");
-  if (pair.later == Initiator::multiply)
-    use = fmt::format("{} is read by a wgmma", memory(pair.space));
+                      only_reads(copy) ? "a copy" : "another copy");
+  if (only_reads(pair.later))
+    use = fmt::format("{} is read by {}", memory(pair.space), words_of(pair.later).name);
   return {fmt::format("{} while {} may still be {} it: {}", use, name, doing, reason(c, pair)),
           remedy_of(c, pair), rule_of(pair, copy)};
 }
@@ -180,7 +186,7 @@ std::string remedy_of_early(const Conflict& c, const Pair& pair, std::string_vie
   if (const auto remedy = launches_remedy(pair); !remedy.empty()) return std::string(remedy);
   // In a loop, the other thread may be a round ahead.
   const std::string ahead =
-      c.earlier.write && pair.later == Initiator::multiply
+      c.earlier.write && only_reads(pair.later)
           ? fmt::format(
                 "; or, if it is to read the bytes from before that write, behind its {}, "
                 "before the write",
@@ -205,7 +211,9 @@ Words too_early_words(const Conflict& c, const Pair& pair) {
   const std::string_view access = c.earlier.write ? "write" : "read";
   const std::string_view end = c.later.write ? "writes to" : "reads from";
   const std::string_view weak = c.why == Why::weak_edge ? too_weak : "";
-  const std::string_view what = copy == Initiator::multiply ? "multiplication" : "copy";
+  const std::string_view what = copy == Initiator::multiply      ? "multiplication"
+                                : copy == Initiator::tensor_work ? "work for the tensor cores"
+                                                                 : "copy";
   return {fmt::format("{} {} {} that another thread {}, and nothing orders that before the {}{}",
                       words_of(copy).name, end, memory(pair.space),
                       c.earlier.write ? "writes" : "reads", what, weak),
@@ -224,6 +232,13 @@ Words at_once_words() {
 
 Words fence_words(const Conflict& c, const Pair& pair) {
   const bool shared = pair.space == Space::shared;
+  if (!c.earlier.write)
+    return {
+        "a request for a cluster writes its answer where threads have read the last one "
+        "through the generic proxy, and no proxy fence lies between",
+        "fence.proxy.async.shared::cta in each thread that reads the answer, after the read and "
+        "before it arrives to let the next request go on",
+        "PTX ISA, clusterlaunchcontrol.try_cancel; Memory Consistency Model: Proxies"};
   return {
       fmt::format("{} {} {} that was written through the generic proxy, and no proxy fence lies "
                   "between",

@@ -70,7 +70,10 @@ bool goes_with(const MbarrierOp& a, const MbarrierOp& b) {
 }  // namespace
 
 void Races::note_use(const Block& block, Mbarrier& m, const Who& who) {
-  const order::Row row = order::warp_row(block.order.row(), order::Part::thread, who.warp);
+  note_use(block, m, who, order::warp_row(block.order.row(), order::Part::thread, who.warp));
+}
+
+void Races::note_use(const Block& block, Mbarrier& m, const Who& who, order::Row row) {
   Mbarrier::Use* same = nullptr;  // by the same lanes
   bool any_left = false;
   for (Mbarrier::Use& each : m.uses) {
@@ -158,7 +161,8 @@ void Races::perform(const MbarrierOp& op) {
   const Mask mask = op.who.mask;
   const order::Order order = order_of(op.order);
   const order::Scope scope = scope_of(op.scope);
-  const bool later = op.op == Op::async_arrive || op.copy;  // it happens after the thread's issue
+  const bool later = op.op == Op::async_arrive || op.copy ||
+                     op.of_tensor_work;  // it happens after the thread's issue
   if (owner != block && !later) used_remotely(*block, *owner, op.who, mask);
   switch (op.op) {
     case Op::init:
@@ -217,8 +221,12 @@ void Races::perform(const MbarrierOp& op) {
       return;
     case Op::async_arrive_issued:
       check_published(*block, m, op.who);
+      if (op.of_tensor_work) tensor_committed(*block, *owner, m, op.who);
       m.arrivals.push_back(
-          {warp, mask, block->order.arrival_with_copies(warp, mask), block->order.place()});
+          {warp, mask,
+           block->order.arrival_with_copies(
+               warp, mask, op.of_tensor_work ? order::Part::tensor_work : order::Part::group_copy),
+           block->order.place()});
       return;
     case Op::async_arrive: {
       const auto first = std::find_if(m.arrivals.begin(), m.arrivals.end(), [&](const auto& each) {

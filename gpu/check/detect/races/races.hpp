@@ -46,11 +46,18 @@ class Races : public Listener {
   void multiply_issued(const MultiplyIssued&) override;
   void multiply_waited(const MultiplyWaited&) override;
   void check_multiplies(const Block& block, const order::Clock& known);
+  void check_tensor_memory(Block& block, const order::Clock& known);
+  // tensor_memory.cpp
+  void tensor_allocated(const TensorAllocation&) override;
+  void tensor_accessed(const TensorAccess&) override;
+  void tensor_work_issued(const TensorWork&) override;
+  void tensor_stepped(const TensorStep&) override;
   // mbarriers.cpp
   void mbarrier(const MbarrierOp&) override;
 
  private:
   bool is_of_own_map(const shadow::Conflict& conflict) const;
+  bool is_of_answer(const shadow::Conflict& conflict) const;
   std::optional<Moment> moment(const Who& who);
   // Performs the cluster's pending mbarrier operation, and closes the block's log. Returns null if
   // the block is not known.
@@ -95,7 +102,13 @@ class Races : public Listener {
   Mbarrier& mbarrier_at(Block& owner, std::uint32_t offset);
   void check_published(Block& block, const Mbarrier& m, const Who& who);
   void check_init_fenced(const Block& block, const Mbarrier& m, const Who& who);
+  // `row`: of the actor that uses it.
+  void note_use(const Block& block, Mbarrier& m, const Who& who, order::Row row);
   void note_use(const Block& block, Mbarrier& m, const Who& who);
+  // tcgen05.commit will arrive on an mbarrier of `owner`.
+  void tensor_committed(Block& block, Block& owner, Mbarrier& m, const Who& who);
+  void tensor_step(Block& block, const TensorStep& event);
+  void used_after_release(Block& block, const TensorAllocation& event);
   void check_unused(const Block& block, Mbarrier& m, const Who& who);
   void finish(Cluster& cluster);
   void perform(const MbarrierOp& op);

@@ -165,8 +165,8 @@ bool Reporter::is_swapped(const Scene& scene, const Conflict& c, FindingKind kin
     return pair.earlier == Initiator::program;
   // A multiplication only reads. The write is reported first, unless the multiplication had to wait
   // for it.
-  if ((pair.earlier == Initiator::multiply) != (pair.later == Initiator::multiply))
-    return pair.later == Initiator::multiply && kind == FindingKind::source_modified_in_flight;
+  if (only_reads(pair.earlier) != only_reads(pair.later))
+    return only_reads(pair.later) && kind == FindingKind::source_modified_in_flight;
   if (is_copy(pair.later) != is_copy(pair.earlier))
     return is_copy(pair.later) && kind != FindingKind::missing_proxy_fence &&
            kind != FindingKind::unfenced_async;
@@ -489,10 +489,12 @@ void Reporter::peer_not_begun(const EarlyUse& use) {
     Finding finding;
     finding.kind = FindingKind::peer_exited;
     finding.sentence = fmt::format(
-        "shared memory of another block of the cluster (rank {}) is used, and nothing tells this "
+        "{} of another block of the cluster (rank {}) is used, and nothing tells this "
         "thread that the block has begun",
-        use.rank);
-    finding.here = session_.places.party(use.who, "uses the other block's shared memory");
+        use.allocates ? "tensor memory" : "shared memory", use.rank);
+    finding.here = session_.places.party(
+        use.who, use.allocates ? "allocates tensor memory in both blocks of the pair"
+                               : "uses the other block's shared memory");
     finding.remedy =
         "a cluster barrier (barrier.cluster.arrive and .wait, which may be relaxed; "
         "cluster.sync()) in all blocks before the first use of another block's shared memory";

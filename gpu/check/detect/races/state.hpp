@@ -11,6 +11,7 @@
 #include "gpu/check/detect/races/launches.hpp"
 #include "gpu/check/detect/races/locations.hpp"
 #include "gpu/check/detect/races/repeats.hpp"
+#include "gpu/check/detect/races/tensor_ledger.hpp"
 #include "gpu/check/finding/places.hpp"
 #include "gpu/check/order/block.hpp"
 #include "gpu/check/shadow/shadow.hpp"
@@ -97,6 +98,7 @@ struct RemoteUse {
 struct EarlyUse {
   Who who;
   std::uint16_t rank = 0;  // of the other block
+  bool allocates = false;  // it allocates tensor memory in both blocks
 };
 
 // A warp's wgmma operations: the epoch of each, beginning with id `first`, and the last execution
@@ -120,6 +122,7 @@ struct Cluster {
   std::vector<std::unique_ptr<Copy>> transactions;  // in the order of issue
   // An mbarrier operation to be performed once all lanes that execute it in turn are merged.
   std::optional<MbarrierOp> pending;
+  std::unique_ptr<TensorLedger> tensor;  // made on first use
 };
 
 struct Block {

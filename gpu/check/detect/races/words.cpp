@@ -15,7 +15,7 @@ using shadow::Why;
 
 namespace {
 
-constexpr std::array<InitiatorWords, 7> initiators = {{
+constexpr std::array<InitiatorWords, 8> initiators = {{
     {"a thread", "", "", "PTX ISA, Memory Consistency Model: Causality Order"},
     {"the host", "", "", "CUDA Programming Guide, Asynchronous Concurrent Execution: Streams"},
     {"the host", "", "",
@@ -27,6 +27,7 @@ constexpr std::array<InitiatorWords, 7> initiators = {{
     {"a copy that completes on an mbarrier", "mbarrier.try_wait", "",
      "PTX ISA, mbarrier: Tracking asynchronous operations by the mbarrier object"},
     {"a wgmma", "wgmma.wait_group", "wgmma.commit_group", "PTX ISA, wgmma.wait_group"},
+    {"a tcgen05.mma or cp", "mbarrier.try_wait", "tcgen05.commit", "PTX ISA, tcgen05.commit"},
 }};
 
 }  // namespace
@@ -52,6 +53,8 @@ Initiator initiator_of(order::Row row, bool host) {
       return Initiator::bulk_copy;
     case 4:
       return Initiator::multiply;
+    case 5:
+      return Initiator::tensor_work;
     default:
       return Initiator::transaction;
   }
@@ -64,8 +67,7 @@ FindingKind kind_of(const Conflict& c, const Pair& pair) {
   if (c.why == Why::proxy_fence || c.why == Why::by_texture)
     return FindingKind::missing_proxy_fence;
   // A multiplication only reads.
-  if (pair.earlier == Initiator::multiply && c.later.write)
-    return FindingKind::source_modified_in_flight;
+  if (only_reads(pair.earlier) && c.later.write) return FindingKind::source_modified_in_flight;
   // Against the program's code on the host, only a copy in a stream counts as a copy: a kernel's
   // own copies then count as accesses of the kernel.
   const bool of_host = of_program(pair);

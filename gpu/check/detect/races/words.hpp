@@ -18,9 +18,12 @@ enum class Initiator : std::uint8_t {
   group_copy,
   bulk_copy,
   transaction,
-  multiply
+  multiply,
+  tensor_work
 };
 constexpr bool is_copy(Initiator initiator) { return initiator >= Initiator::group_copy; }
+// wgmma, tcgen05.mma and cp only read.
+constexpr bool only_reads(Initiator initiator) { return initiator >= Initiator::multiply; }
 Initiator initiator_of(order::Row row, bool host);
 
 // Calls whose places stand for a stream-ordered allocation and release.

@@ -18,8 +18,13 @@ Kind kind_by_family(const Warp& w, const Op* op) {
   const auto& body = w.frame->code->description->body;
   if (op->instruction >= body.size()) return Kind::other;
   const Instruction& what = body[op->instruction];
-  return what.as<RegisterCountUse>() ? Kind::barrier : mistake_of(what.family);
+  const bool of_clusters = what.opcode == ptx::Opcode::clusterlaunchcontrol_try_cancel;
+  return what.as<RegisterCountUse>() || of_clusters ? Kind::barrier : mistake_of(what.family);
 }
+
+constexpr std::string_view unallocated = "unallocated_columns_access",
+                           out_of_bounds = "access_out_of_physical_bounds",
+                           not_aligned = "invalid_datapath_alignment";
 
 Kind kind_of(const Warp& w, const Op* op, FaultKind kind, const FaultDetail& about) {
   switch (kind) {
@@ -32,6 +37,9 @@ Kind kind_of(const Warp& w, const Op* op, FaultKind kind, const FaultDetail& abo
     case FaultKind::launch_failure:
       return Kind::peer;
     case FaultKind::illegal_instruction:
+      if (about.tensor_check == unallocated || about.tensor_check == out_of_bounds)
+        return Kind::outside;
+      if (about.tensor_check == not_aligned) return Kind::misaligned;
       if (about.tensor_map) return Kind::tensor_map;
       return about.access ? Kind::outside : kind_by_family(w, op);
     case FaultKind::refused:
@@ -74,6 +82,7 @@ void LaunchEvents::faulted(const Warp& w, const Op* op, FaultKind kind, std::uin
   event.sentence = sentence;
   event.rule = about.rule;
   event.ends = about.ends;
+  event.unallocated = about.tensor_check == unallocated;
   event.access = about.access, event.writes = about.writes;
   event.bytes = about.bytes, event.alignment = about.alignment;
   event.address = about.address;
