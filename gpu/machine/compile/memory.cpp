@@ -18,7 +18,6 @@ namespace {
 using ptx::Mod;
 using ptx::Opcode;
 using ptx::Space;
-using ptx::Type;
 using Z = X::Zmm;
 
 struct Access {
