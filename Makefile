@@ -1,12 +1,13 @@
 # make demo builds Inflight and runs the examples on the software GPU. make test runs all that CI
 # runs.
-.PHONY: help setup build demo test unit test-all fuzz bench checkperf install package docs clean
+.PHONY: help setup build demo test unit tidy test-all fuzz bench checkperf install package docs clean
 PREFIX ?= /usr/local
 
 help:
 	@echo 'make demo      install what is missing, build, run the examples on the software GPU'
 	@echo 'make test      install what is missing, build, run every test that CI runs'
 	@echo 'make unit      build and run the unit tests of what changed: minutes once, then seconds'
+	@echo 'make tidy      look for defects in gpu and cli with clang-tidy'
 	@echo 'make test-all  the same, and all tests under sanitizers, and longer fuzzing and soaking'
 	@echo 'make build     build/release/bin/inflight and build/release/lib'
 	@echo 'make fuzz      ten minutes of fuzzing for each target;  make bench  the measurements'
@@ -31,6 +32,9 @@ test: setup
 unit:
 	@tools/setup demo
 	@tools/unit
+
+tidy: setup
+	@tools/tidy
 
 test-all: setup
 	@tools/test all

@@ -81,6 +81,40 @@ function(inflight_cuda_program source output result)
   set(${result} ${made} PARENT_SCOPE)
 endfunction()
 
+# inflight_cuda_group(SOURCE RESULT): the name of the group of programs that are compiled with this one, or an empty
+# string for a program that is compiled alone, because it says so (`// alone: why`), has more parts, or expects a
+# message with the name of a kernel, which is another within a namespace.
+function(inflight_cuda_group source result)
+  set(${result} "" PARENT_SCOPE)
+  foreach(key alone with without library flags arch)
+    inflight_header_value(${source} ${key} ${key})
+  endforeach()
+  file(STRINGS ${source} main REGEX "^int main\\(")
+  file(STRINGS ${source} message REGEX "^// stderr: .*kernel [a-z]" LIMIT_COUNT 1)
+  if(alone OR with OR without OR library OR flags MATCHES "rdc" OR message OR NOT main)
+    return()
+  endif()
+  # Headers of templates are read once if those that include them are together.
+  file(STRINGS ${source} heavy REGEX "^#include <(cooperative_groups|cuda/)" LIMIT_COUNT 1)
+  set(bucket "")
+  if(heavy)
+    set(bucket _templates)
+  elseif(NOT arch AND flags MATCHES "^(-lcuda)?$")
+    # Of many, one of four, which stays the same when other programs are added.
+    get_filename_component(name ${source} NAME_WE)
+    string(MD5 bucket ${name})
+    string(REGEX REPLACE "^[0-3].*" "_1" bucket ${bucket})
+    string(REGEX REPLACE "^[4-7].*" "_2" bucket ${bucket})
+    string(REGEX REPLACE "^[89ab].*" "_3" bucket ${bucket})
+    string(REGEX REPLACE "^[c-f].*" "_4" bucket ${bucket})
+  endif()
+  if(NOT arch)
+    set(arch sm_90)
+  endif()
+  string(MAKE_C_IDENTIFIER "${arch}${flags}${bucket}" group)
+  set(${result} together_${group} PARENT_SCOPE)
+endfunction()
+
 # inflight_cuda_test_program(SOURCE): builds SOURCE as bin/NAME of this folder, with the settings in its first
 # lines. Sets `name`, and `output` to the program. Appends the files made to the list `outputs`, and sets
 # made_link as inflight_cuda_program does.
@@ -92,6 +126,63 @@ macro(inflight_cuda_test_program source)
   inflight_cuda_program(${source} ${output} made)
   list(APPEND outputs ${made})
 endmacro()
+
+# inflight_cuda_test_programs(SOURCE...): builds each SOURCE as inflight_cuda_test_program does and appends the files
+# made to `outputs`. Those that may be are compiled as one source, which takes a fifth of the time: one file with
+# the names of all of them, whose `main` calls the program by whose name it was started.
+function(inflight_cuda_test_programs)
+  set(groups "")
+  foreach(source ${ARGN})
+    inflight_cuda_group(${source} group)
+    if(group)
+      list(APPEND groups ${group})
+      list(APPEND of_${group} ${source})
+    else()
+      inflight_cuda_test_program(${source})
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES groups)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/bin)
+  set(writer ${PROJECT_SOURCE_DIR}/cmake/cuda_together.awk)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/kernels/*.cuh
+       ${PROJECT_SOURCE_DIR}/tests/kernels/*.hpp)
+  foreach(group ${groups})
+    list(GET of_${group} 0 first)
+    list(LENGTH of_${group} count)
+    if(count EQUAL 1)
+      inflight_cuda_test_program(${first})
+      continue()
+    endif()
+    foreach(key arch flags)
+      inflight_header_value(${first} ${key} ${key})
+    endforeach()
+    if(NOT arch)
+      set(arch sm_90)
+    endif()
+    separate_arguments(flags)
+    set(links "")
+    set(programs "")
+    foreach(source ${of_${group}})
+      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+      get_filename_component(name ${source} NAME_WE)
+      list(APPEND programs ${folder}/${name})
+      list(APPEND links COMMAND ln -f ${folder}/${group} ${folder}/${name})
+    endforeach()
+    set(together ${folder}/${group}.cu)
+    add_custom_command(
+      OUTPUT ${together}
+      COMMAND awk -v root=${PROJECT_SOURCE_DIR} -f ${writer} ${of_${group}} > ${together}.new
+      COMMAND ${CMAKE_COMMAND} -E copy_if_different ${together}.new ${together}
+      DEPENDS ${writer} ${of_${group}} ${headers}
+      COMMENT "together ${group}.cu" VERBATIM)
+    # Machine code is not executed. Less of it is tried, which is faster, and ptxas 13.0 crashes on some otherwise.
+    inflight_cuda_object(${together} ${folder}/${group}.o -arch=${arch} ${flags} -Xptxas -O0)
+    inflight_cuda_link(${folder}/${group} OBJECTS ${folder}/${group}.o FLAGS -arch=${arch} ${flags})
+    add_custom_command(OUTPUT ${programs} ${links} DEPENDS ${folder}/${group} COMMENT "names of ${group}" VERBATIM)
+    list(APPEND outputs ${programs})
+  endforeach()
+  set(outputs ${outputs} PARENT_SCOPE)
+endfunction()
 
 # inflight_run_test(TEST LABEL SOURCE PROGRAM ARG...): adds a test that runs the program on the software GPU
 # and compares its output with the .expected file beside its source. The arguments are for `inflight run`.

@@ -1,3 +1,4 @@
+// alone: tests/cli/programs.sh looks into its file
 // Loops that lanes leave at different times by break, continue, goto and return.
 #include "tests/kernels/kernel_test.cuh"
 

@@ -1,3 +1,4 @@
+// alone: its global objects have destructors, which would run at the end of other programs too
 // CUDA calls from atexit functions and from destructors of static objects, in the process's order:
 // functions registered after the first CUDA call still work, and a global object's destructor runs
 // too late.

@@ -1,3 +1,4 @@
+// alone: the report begins with the name of its kernel
 // arch: sm_80
 // software-only
 // options: --fidelity --device a100

@@ -1,3 +1,4 @@
+// alone: it starts its own file under another name
 // software-only
 // options: --devices 3
 // flags: -lcuda

@@ -2,6 +2,7 @@
 // become part of a synchronisation pattern.
 #pragma once
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "gpu/check/order/release.hpp"
@@ -68,7 +69,9 @@ class Views {
     Mask lanes;
     std::shared_ptr<const View> view;
   };
-  void begin(Mask live, std::shared_ptr<const View> view) { groups_.assign(1, {live, view}); }
+  void begin(Mask live, std::shared_ptr<const View> view) {
+    groups_.assign(1, {live, std::move(view)});
+  }
   const std::vector<Group>& groups() const { return groups_; }
   const View& of(unsigned lane) const {
     for (const Group& g : groups_)

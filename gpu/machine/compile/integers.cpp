@@ -6,7 +6,6 @@ namespace {
 
 using ptx::Mod;
 using ptx::Opcode;
-using ptx::Type;
 
 bool is_integer(const Site& s) { return is_word(s.type()) || is_long(s.type()); }
 unsigned bytes_of(const Site& s) { return ptx::size_of(s.type()); }

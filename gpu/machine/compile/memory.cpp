@@ -19,7 +19,6 @@ namespace {
 using ptx::Mod;
 using ptx::Opcode;
 using ptx::Space;
-using ptx::Type;
 using Z = X::Zmm;
 
 // Modifiers that change nothing here: hints to caches, and what a weak access is by default.

@@ -13,7 +13,6 @@
 namespace inflight::machine {
 namespace {
 
-using ptx::Mod;
 using ptx::Opcode;
 using ptx::Type;
 

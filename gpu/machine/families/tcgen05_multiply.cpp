@@ -24,7 +24,6 @@ using async::TensorOperation;
 using ptx::Mod;
 using ptx::ModSet;
 using ptx::Opcode;
-using ptx::Operand;
 using ptx::Space;
 using ptx::Type;
 

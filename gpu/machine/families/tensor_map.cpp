@@ -21,7 +21,6 @@ namespace {
 using ptx::Mod;
 using ptx::ModSet;
 using ptx::Opcode;
-using ptx::Operand;
 using ptx::Space;
 using ptx::Type;
 

@@ -25,8 +25,6 @@ namespace {
 using ptx::Mod;
 using ptx::ModSet;
 using ptx::Opcode;
-using ptx::Space;
-using tensor::Element;
 
 constexpr std::size_t most_bytes = 16 * 16 * 4;
 

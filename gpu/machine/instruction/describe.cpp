@@ -24,7 +24,6 @@ using ptx::Mod;
 using ptx::Opcode;
 using ptx::Operand;
 using ptx::Space;
-using ptx::Type;
 using Kind = Operand::Kind;
 using Role = MemoryOperand::Role;
 

@@ -32,8 +32,8 @@ Lowering::Lowering(CodeBuilder& builder, const Instruction& instruction)
 
 Op& Lowering::emit(Handler handler) { return builder_.emit(handler); }
 
-bool Lowering::refuse(std::string why) {
-  builder_.refuse(in, std::move(why));
+bool Lowering::refuse(std::string_view why) {
+  builder_.refuse(in, why);
   return false;
 }
 

@@ -51,7 +51,7 @@ class Lowering {
   bool is_constant(const ptx::Operand& operand) const;
   std::int64_t constant(const ptx::Operand& operand) const;  // of an integer operand
   // Refuses the instruction: a kernel that reaches it ends there with `why`. Returns false.
-  bool refuse(std::string why);
+  bool refuse(std::string_view why);
   // Whether the module's target is sm_`number` or later. If not, refuses `form`, which needs it.
   bool on_target(int number, std::string_view form);
   void finish();  // emits the ops that destination() deferred

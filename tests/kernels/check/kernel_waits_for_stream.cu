@@ -1,3 +1,4 @@
+// alone: which of two accesses a finding names first depends on what else is in the file
 // A kernel waits for a flag that a kernel of another stream sets. What follows it in its stream
 // comes after what it has acquired.
 #include <cuda/atomic>

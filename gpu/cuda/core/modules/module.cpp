@@ -24,7 +24,7 @@ using Parsed = std::shared_ptr<const ptx::Module>;
 // Parsed modules by their text. A text that several modules or devices use is parsed once.
 class ParseCache {
  public:
-  Result<Parsed> get(std::shared_ptr<const std::string> text, const std::string& name) {
+  Result<Parsed> get(const std::shared_ptr<const std::string>& text, const std::string& name) {
     const std::size_t hash = std::hash<std::string_view>{}(*text);
     if (Parsed known = find(*text, hash)) return known;
     auto parsed = ptx::parse(text, name);
