@@ -3,6 +3,7 @@
 #pragma once
 #include <inflight/bytes.cuh>
 #include <inflight/swizzle.cuh>
+#include <inflight/swizzled_box.cuh>
 #include <inflight/tensor_map.cuh>
 #if !defined(__CUDACC_RTC__)
 #  include <inflight/launch.cuh>
