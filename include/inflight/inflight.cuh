@@ -3,14 +3,17 @@
 #pragma once
 #include <inflight/bytes.cuh>
 #include <inflight/swizzle.cuh>
+#include <inflight/swizzled_box.cuh>
 #include <inflight/tensor_map.cuh>
 #if !defined(__CUDACC_RTC__)
 #  include <inflight/launch.cuh>
 #endif
 #if defined(__CUDACC__)
 #  include <inflight/barrier.cuh>
+#  include <inflight/block_roles.cuh>
 #  include <inflight/cache_policy.cuh>
 #  include <inflight/cluster_group.cuh>
+#  include <inflight/cluster_pipeline.cuh>
 #  include <inflight/coalesced_group.cuh>
 #  include <inflight/collective_scratch.cuh>
 #  include <inflight/copy.cuh>
@@ -18,6 +21,7 @@
 #  include <inflight/dynamic_shared.cuh>
 #  include <inflight/grid_group.cuh>
 #  include <inflight/groups.cuh>
+#  include <inflight/matrix_fragment.cuh>
 #  include <inflight/memcpy_async.cuh>
 #  include <inflight/operators.cuh>
 #  include <inflight/pipeline.cuh>
@@ -30,17 +34,21 @@
 #  include <inflight/ptx/fence.cuh>
 #  include <inflight/ptx/mbarrier.cuh>
 #  include <inflight/ptx/memory.cuh>
+#  include <inflight/ptx/mma.cuh>
 #  include <inflight/ptx/redux.cuh>
 #  include <inflight/ptx/tensor.cuh>
 #  include <inflight/ptx/tensor_map.cuh>
 #  include <inflight/ptx/warp.cuh>
+#  include <inflight/ptx/wgmma.cuh>
 #  include <inflight/reduce.cuh>
 #  include <inflight/scan.cuh>
+#  include <inflight/store_pipeline.cuh>
 #  include <inflight/tensor_copy.cuh>
 #  include <inflight/thread_block.cuh>
 #  include <inflight/thread_group.cuh>
 #  include <inflight/thread_scope.cuh>
 #  include <inflight/tile.cuh>
+#  include <inflight/warpgroup_product.cuh>
 #endif
 #if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
 #  include <inflight/multi_grid.cuh>

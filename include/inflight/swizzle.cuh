@@ -42,6 +42,22 @@ INFLIGHT_HOST_DEVICE constexpr std::uint32_t swizzled_offset(swizzle mode, std::
   return offset ^ ((offset >> 3) & chunk_bits);
 }
 
+namespace impl {
+
+// The place of byte x of row y.
+template <swizzle Swizzle, std::uint32_t Pitch>
+INFLIGHT_HOST_DEVICE constexpr std::uint32_t swizzled_place(std::uint32_t y, std::uint32_t x) {
+  if constexpr (Swizzle == swizzle::none) {
+    return y * Pitch + x;
+  } else {
+    // The pattern advances every 128 bytes, which hold several rows of a narrow span.
+    constexpr std::uint32_t rows_alike = 128 / Pitch, chunks = Pitch / swizzle_chunk;
+    return y * Pitch + (x ^ (y / rows_alike % chunks * swizzle_chunk));
+  }
+}
+
+}  // namespace impl
+
 // A box of Rows x Columns elements in shared memory, in the layout of a tensor copy with this
 // swizzle. Declare it __shared__, or place it in dynamic shared memory at a multiple of
 // `alignment`. Rows are `pitch` bytes apart. With a swizzle that is its span, so a narrower box
@@ -88,15 +104,8 @@ struct swizzled_tile {
   // sizeof(T)), written as a sum in which one part is constant if row or column is. So an unrolled
   // loop computes the exclusive or once, not once for each element.
   INFLIGHT_HOST_DEVICE static constexpr std::uint32_t offset(int row, int column) {
-    const auto y = static_cast<std::uint32_t>(row);
-    const std::uint32_t x = static_cast<std::uint32_t>(column) * sizeof(T);
-    if constexpr (Swizzle == swizzle::none) {
-      return y * pitch + x;
-    } else {
-      // The pattern advances every 128 bytes, which hold several rows of a narrow span.
-      constexpr std::uint32_t rows_alike = 128 / pitch, chunks = pitch / swizzle_chunk;
-      return y * pitch + (x ^ (y / rows_alike % chunks * swizzle_chunk));
-    }
+    return impl::swizzled_place<Swizzle, pitch>(static_cast<std::uint32_t>(row),
+                                                static_cast<std::uint32_t>(column) * sizeof(T));
   }
 
   // The tile's start, for copies.
@@ -106,11 +115,29 @@ struct swizzled_tile {
   alignas(swizzle_period(Swizzle)) unsigned char bytes[Rows * pitch];
 };
 
+// Rows of a tile, from `first` on, as a tile of their own: its memory, for copies of a part.
+// `first` is a multiple of the rows after which the swizzle repeats (8 for b128).
+template <int Count, class T, int Rows, int Columns, swizzle Swizzle>
+INFLIGHT_HOST_DEVICE swizzled_tile<T, Count, Columns, Swizzle>& tile_rows(
+    swizzled_tile<T, Rows, Columns, Swizzle>& tile, int first) {
+  using part = swizzled_tile<T, Count, Columns, Swizzle>;
+  static_assert(Count <= Rows, "A part has no more rows than its tile.");
+  static_assert(
+      Count * part::pitch % part::alignment == 0,
+      "A part's bytes are a multiple of the swizzle's period: 1024 for b128, 512 for b64, "
+      "256 for b32.");
+  return *reinterpret_cast<part*>(tile.bytes + static_cast<std::uint32_t>(first) * part::pitch);
+}
+
 namespace impl {
 template <class T>
 inline constexpr bool is_swizzled_tile = false;
 template <class T, int Rows, int Columns, swizzle Swizzle>
 inline constexpr bool is_swizzled_tile<swizzled_tile<T, Rows, Columns, Swizzle>> = true;
+
+// A tile, or a swizzled_box.
+template <class T>
+inline constexpr bool is_box = is_swizzled_tile<T>;
 }  // namespace impl
 
 }  // namespace inflight

@@ -12,6 +12,7 @@
 #include <inflight/base/host_device.cuh>
 #include <inflight/impl/tensor_types.cuh>
 #include <inflight/swizzle.cuh>
+#include <inflight/swizzled_box.cuh>
 #if !defined(__CUDACC_RTC__)
 #  include <stdexcept>
 #  include <string>
@@ -26,11 +27,11 @@ struct alignas(64) tensor_map {
   std::uint64_t opaque[16];
 };
 
-// The map of a tensor of Rank dimensions whose boxes are Tiles (a swizzled_tile): a tensor_map, but
-// copies of another tile, or with another number of coordinates, do not compile.
+// The map of a tensor of Rank dimensions whose boxes are Tiles (a swizzled_tile or a swizzled_box):
+// a tensor_map, but copies of another tile, or with another number of coordinates, do not compile.
 template <class Tile, int Rank = 2>
 struct tile_map : tensor_map {
-  static_assert(impl::is_swizzled_tile<Tile>, "A tile_map is for a swizzled_tile.");
+  static_assert(impl::is_box<Tile>, "A tile_map is for a swizzled_tile or a swizzled_box.");
   static_assert(Rank >= 1 && Rank <= 5, "A tensor has one to five dimensions.");
   static constexpr int rank = Rank;
 };

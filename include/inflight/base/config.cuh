@@ -50,6 +50,13 @@ INFLIGHT_HOST_DEVICE constexpr void require_byte_masks() {
   static_assert(compiled_for >= 1000 && sizeof(Use*) != 0,
                 "Bulk stores with a byte mask need sm_100 or later: compile with -arch=sm_100.");
 }
+// nvcc's -arch=sm_90a compiles for plain sm_90 too, so this cannot ask for the `a`; ptxas does.
+template <class Use>
+INFLIGHT_HOST_DEVICE constexpr void require_warpgroups() {
+  static_assert(has_sm90<Use>,
+                "Products of a warpgroup and changes of registers need sm_90a: compile with "
+                "-arch=sm_90a. For sm_80 there is multiply_add, in one warp.");
+}
 template <class Use>
 INFLIGHT_HOST_DEVICE constexpr void require_clusters() {
   static_assert(has_sm90<Use>,

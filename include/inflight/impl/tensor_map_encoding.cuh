@@ -88,7 +88,13 @@ tensor_map_result<tile_map<Tile, Rank>> encode_tile(const typename Tile::value_t
                                                     tensor_map_options options) {
   options.swizzle = Tile::mode;
   tensor_dims box(Tile::columns, Tile::rows, 1, 1, 1);
-  box.count = Tile::rows == 1 || extents.count > 1 ? extents.count : 2;
+  if constexpr (is_swizzled_tile<Tile>) {
+    box.count = Tile::rows == 1 || extents.count > 1 ? extents.count : 2;
+  } else {
+    static_assert(Tile::rank <= Rank, "A box has no more dimensions than its tensor.");
+    for (int i = 1; i < 5; ++i) box.value[i] = i < Tile::rank ? Tile::extent(i) : 1;
+    box.count = extents.count;
+  }
   return for_tile<Tile, Rank>(encode_tiled(arguments(pointer, extents, options), box), extents);
 }
 

@@ -59,9 +59,9 @@ INFLIGHT_DEVICE std::uint64_t map_address(const Map& map) {
 // The same for a copy to or from a box: a tile_map accepts only its own tile type, or plain memory.
 template <class Map, class Box>
 inline constexpr bool map_fits = true;
-template <class Tile, int Rank, class T, int Rows, int Columns, swizzle Swizzle>
-inline constexpr bool map_fits<tile_map<Tile, Rank>, swizzled_tile<T, Rows, Columns, Swizzle>> =
-    std::is_same<Tile, swizzled_tile<T, Rows, Columns, Swizzle>>::value;
+template <class Tile, int Rank, class Box>
+inline constexpr bool map_fits<tile_map<Tile, Rank>, Box> =
+    !is_box<Box> || std::is_same<Tile, Box>::value;
 
 template <int Rank, class Map, class Box>
 INFLIGHT_DEVICE std::uint64_t map_address(const Map& map, const Box&) {
@@ -71,10 +71,10 @@ INFLIGHT_DEVICE std::uint64_t map_address(const Map& map, const Box&) {
   return map_address<Rank>(map);
 }
 
-template <class T, int Rows, int Columns, swizzle Swizzle>
-INFLIGHT_DEVICE std::uint32_t box_address(const swizzled_tile<T, Rows, Columns, Swizzle>& tile) {
-  const std::uint32_t address = ptx::shared_address(&tile);
-  INFLIGHT_REQUIRE((address & (swizzled_tile<T, Rows, Columns, Swizzle>::alignment - 1)) == 0,
+template <class Box, class = std::enable_if_t<is_box<Box>>>
+INFLIGHT_DEVICE std::uint32_t box_address(const Box& box) {
+  const std::uint32_t address = ptx::shared_address(&box);
+  INFLIGHT_REQUIRE((address & (Box::alignment - 1)) == 0,
                    "a swizzled_tile must be at a multiple of its alignment; otherwise the swizzle "
                    "misplaces its elements: declare it __shared__, or take it from "
                    "dynamic_shared<T>()");
@@ -111,7 +111,7 @@ INFLIGHT_HOST_DEVICE constexpr bool tensor_type_reduces(tensor_type type, reduct
 }
 template <reduction_op Operation, class Box>
 INFLIGHT_HOST_DEVICE constexpr bool box_reduces() {
-  if constexpr (is_swizzled_tile<Box>)
+  if constexpr (is_box<Box>)
     return !is_half_pair<typename Box::value_type> &&
            tensor_type_reduces(tensor_type_of<typename Box::value_type>(), Operation);
   else
@@ -129,10 +129,10 @@ inline constexpr bool has_copies<Done, std::void_t<decltype(impl::declval<Done&>
 template <class Done, class Box>
 INFLIGHT_DEVICE std::uint32_t mbarrier_of(Done& done, const Box& box) {
   if constexpr (std::is_same<Done, transaction>::value) {
-    static_assert(is_swizzled_tile<Box>,
+    static_assert(is_box<Box>,
                   "A transaction counts the bytes of a swizzled_tile; for plain memory pass the "
                   "barrier, and add the bytes to the transaction with expect().");
-    if constexpr (is_swizzled_tile<Box>) done.expect(Box::transaction_bytes);
+    if constexpr (is_box<Box>) done.expect(Box::transaction_bytes);
     return done.mbarrier();
   } else if constexpr (std::is_convertible_v<Done&, const barrier<>&>) {
     const barrier<>& which = done;

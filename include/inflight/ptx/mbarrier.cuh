@@ -167,6 +167,15 @@ INFLIGHT_DEVICE void mbarrier_arrive_remote(std::uint32_t mbarrier, std::uint32_
       "r"(rank), "r"(count)
       : "memory");
 }
+// The same without a scope, which PTX gives that of a block: for threads that have only read. It
+// costs no fence of the chip's memory. CUTLASS releases stages to other blocks by it, and chips
+// order those reads before what the other block does then.
+INFLIGHT_DEVICE void mbarrier_arrive_remote_after_reads(std::uint32_t mbarrier,
+                                                        std::uint32_t rank) {
+  asm volatile(INFLIGHT_REMOTE "mbarrier.arrive.shared::cluster.b64 _, [there]; }" ::"r"(mbarrier),
+               "r"(rank)
+               : "memory");
+}
 INFLIGHT_DEVICE void mbarrier_arrive_expect_tx_remote(std::uint32_t mbarrier, std::uint32_t rank,
                                                       std::uint32_t bytes) {
   asm volatile(
