@@ -165,8 +165,6 @@ struct Block {
   bool polled_time = false;  // it also read the time: the wait may end by itself
   TurnOrder turns;
   Clock clock;
-  // Until which cycle its ops have been counted for Grid::heat, and how many are not yet told.
-  std::uint64_t warm_until = 0, warmth = 0;
   std::uint64_t linear = 0;
   Dim3 index{0, 0, 0};
   std::uint32_t threads = 0, alive_threads = 0;
@@ -181,6 +179,8 @@ struct Block {
   shadow::ReadLog reads;  // of its shared memory, which a listener may let it note
   LineBuffer shared_storage;
   LineBuffer values;  // Base::block
+  // Until which cycle its ops have been counted for Grid::heat, and how many are not yet told.
+  std::uint64_t warm_until = 0, warmth = 0;
 
   // Becomes the block at `index` of its grid, with every thread at the kernel's entry.
   void start(const Dim3& index);

@@ -208,7 +208,6 @@ struct alignas(64) Warp {
   char* homes = nullptr;               // where it keeps values that the lanes share
   const Op* compiled_until = nullptr;  // the homes hold what is live at this op; null: nowhere
   void make_homes();                   // for `compiled`, which is new
-  bool in_host_code = false;           // it runs there; only if instructions are counted
 
   // --- what the scheduler touches ---
   std::vector<Split> parked;
@@ -225,6 +224,7 @@ struct alignas(64) Warp {
   bool exchanged = false;           // it did so by an atomic or a strong store
   std::uint32_t undefined = 0;      // registers with undefined bits (undefined.hpp)
   bool tracks_undefined = false;    // the loop that runs its ops follows undefined bits
+  bool in_host_code = false;        // another engine runs it; only if instructions are counted
   const MatrixVariant* variant = nullptr;  // set while a matrix load or store runs on a variant
   std::uint32_t waiting = 0;               // lanes whose wait was reported to a listener
   std::unique_ptr<Frame> root;

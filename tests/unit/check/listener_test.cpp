@@ -56,7 +56,7 @@ TEST(Listeners, EveryEventPasses) {
   listeners.add(log);
   send_all(listeners);
   EXPECT_EQ(log.calls(), hooks_of(Topic::all));
-  EXPECT_EQ(log.calls().size(), 37u);
+  EXPECT_EQ(log.calls().size(), 41u);
 }
 
 TEST(Listeners, OnlyWhatWasAskedForAndKernels) {

@@ -50,9 +50,8 @@ const std::set<std::string> of_the_host{"StreamEdge", "HostAccess", "HostTouch",
 
 // `body` for two blocks of one warpgroup each: %rd1 is global memory, %r1 the thread, %rd4 a
 // descriptor of shared memory.
-std::string kernel(const std::string& body) {
-  return R"(.version 8.7
-.target sm_90a
+std::string kernel(const std::string& body, const std::string& target) {
+  return ".version 8.7\n.target " + target + R"(
 .address_size 64
 .extern .func (.param .b64 address) malloc (.param .b64 bytes);
 .extern .func (.param .b64 buffer) __cudaCDP2GetParameterBufferV2 (
@@ -112,14 +111,25 @@ constexpr const char* multiply = R"(
   add.f32 %f4, %f0, %f0;
   wgmma.wait_group.sync.aligned 0;
 )";
+// For sm_100a, by one warp a block.
+constexpr const char* tensor_memory = R"(
+  tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r2], 32;
+  ld.shared.u32 %r8, [%r2];
+  tcgen05.st.sync.aligned.32x32b.x1.b32 [%r8], {%r1};
+  tcgen05.wait::st.sync.aligned;
+  or.b64 %rd4, %rd4, 0x0000400000000000; setp.eq.u32 %p1, %r1, 0;
+  @%p1 tcgen05.cp.cta_group::1.128x256b [%r8], %rd4;
+  tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r8, 32;
+)";
 
 class EveryEvent : public testing::Test {
  protected:
-  FaultKind run(const std::string& body) {
-    PtxRunner runner({kernel(body)}, false);
+  FaultKind run(const std::string& body, const std::string& target = "sm_90a",
+                std::uint32_t threads = 128) {
+    PtxRunner runner({kernel(body, target)}, false);
     runner.options.listener = &census;
     auto* const out = runner.make<std::uint32_t>(1024);
-    return runner.run("k", {2, 1, 1}, {128, 1, 1}, {reinterpret_cast<std::uint64_t>(out)}).kind;
+    return runner.run("k", {2, 1, 1}, {threads, 1, 1}, {reinterpret_cast<std::uint64_t>(out)}).kind;
   }
   CensusOfUndefined census;
 };
@@ -128,6 +138,7 @@ TEST_F(EveryEvent, IsEmittedByARealInstruction) {
   EXPECT_EQ(
       run(std::string(branches) + undefined + copies + synchronisation + heap + launch + multiply),
       FaultKind::none);
+  EXPECT_EQ(run(tensor_memory, "sm_100a", 32), FaultKind::none);
   EXPECT_EQ(run("mov.b64 %rd5, 8; st.global.u32 [%rd5], %r1;"), FaultKind::illegal_address);
   EXPECT_EQ(run("bar.sync 1, 256;"), FaultKind::deadlock);
   std::set<std::string> missing;
