@@ -36,9 +36,10 @@ std::uint32_t Region::label(std::uint32_t op) const { return index_of(labels, op
 std::uint32_t Region::branch(std::uint32_t op) const { return index_of(branches, op); }
 
 // Whether the op can execute for some lanes while others are elsewhere in a region, and the code
-// goes on behind it.
+// goes on behind it. Counted code has no regions: each split counts for itself.
 bool Places::may_be_masked(std::uint32_t op) const {
   const Place& at = ops[op];
+  if (at.counts) return false;
   if (at.what == Place::Do::form || at.what == Place::Do::phase) return true;
   if (at.what != Place::Do::call || at.parks || at.ends) return false;
   // A strong load may be a poll that ends the slice.
@@ -91,7 +92,7 @@ void Places::find_regions() {
   for (std::uint32_t k = 0; k < ops.size(); ++k) {
     const Place& at = ops[k];
     if (at.what == Place::Do::jump || at.what == Place::Do::branch) arrives(k, target(k));
-    if (at.what == Place::Do::call && instruction(k).control == Control::branch_table)
+    if (at.what == Place::Do::call && !at.counts && instruction(k).control == Control::branch_table)
       for (const Op* to : code.branch_tables[code.ops[k].extra])
         arrives(k, static_cast<std::uint32_t>(to - code.ops.data()));
   }
