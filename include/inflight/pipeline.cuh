@@ -33,8 +33,9 @@ struct async_groups {};
 struct mbarrier_arrivals {};
 struct transaction_bytes {};
 
-// A block's pipeline in shared memory: two mbarriers a stage. Trivial; make_pipeline initialises
-// it. For device and system scope see impl/counted_pipeline.cuh.
+// A block's pipeline: two mbarriers a stage in shared memory, two counters in other memory and on
+// the host. Trivial; make_pipeline initialises it. For device and system scope see
+// impl/counted_pipeline.cuh.
 template <auto Stages>
 class pipeline_shared_state<thread_scope_block, Stages> {
   static_assert(Stages >= 1 && Stages <= 255, "A pipeline has 1 to 255 stages.");
@@ -108,7 +109,8 @@ class pipeline<thread_scope_thread, Stages, async_groups> {
 // --- a group ---
 
 // Threads of a block, each a producer, a consumer or both. Waits are mbarrier waits. A producer's
-// commit arrives when its copies are done; a consumer's release arrives at once.
+// commit arrives when its copies are done; a consumer's release arrives at once. Where the state
+// does not lie in shared memory, a commit waits for the thread's copies.
 template <>
 class pipeline<thread_scope_block, any_stages, mbarrier_arrivals> {
  public:

@@ -3,6 +3,7 @@
 // argument chooses the case; without one, the program runs itself for each.
 #include <cstdlib>
 #include <inflight/groups.cuh>
+#include <inflight/pipeline.cuh>
 #include <inflight/pipeline_primitives.cuh>
 
 #include "tests/kernels/kernel_test.cuh"
@@ -23,6 +24,13 @@ __global__ void copy(int* out, const int* in, std::size_t bytes, std::size_t zer
   inflight::pipeline_commit();
   inflight::pipeline_wait_prior(0);
   *out = tile[0];
+}
+
+using stages = inflight::pipeline_shared_state<inflight::thread_scope_block, 2>;
+__global__ void fill_by_bytes(stages* state) {
+  auto pipe =
+      inflight::make_pipeline<inflight::transaction_bytes>(inflight::this_thread_block(), state);
+  static_cast<void>(pipe);
 }
 
 const char* outcome() { return cudaGetErrorName(cudaDeviceSynchronize()); }
@@ -52,13 +60,16 @@ int main(int argc, char** argv) {
     case 5:
       copy<<<1, 1>>>(out, in, 16, 17);
       break;
+    case 6:
+      fill_by_bytes<<<1, 32>>>(reinterpret_cast<stages*>(out));
+      break;
     default:
       cut<<<1, 64>>>(out, 8);
       cut_tile<<<1, 64>>>(out, 4);
       copy<<<1, 1>>>(out, in, 16, 16);
       std::printf("right arguments: %s\n", outcome());
       std::fflush(stdout);
-      for (int i = 0; i < 6; ++i)
+      for (int i = 0; i < 7; ++i)
         std::system((std::string(argv[0]) + " " + std::to_string(i)).c_str());
       return 0;
   }

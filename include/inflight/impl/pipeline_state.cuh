@@ -3,6 +3,7 @@
 #pragma once
 #include <inflight/impl/counted_barrier.cuh>
 #include <inflight/impl/mbarrier_wait.cuh>
+#include <inflight/impl/require.cuh>
 #include <inflight/ptx/address.cuh>
 #include <inflight/ptx/mbarrier.cuh>
 #include <inflight/ptx/memory.cuh>
@@ -136,7 +137,9 @@ INFLIGHT_HOST_DEVICE pipeline_ring
 ring_of(pipeline_shared_state<thread_scope_block, Stages>* state) {
 #if defined(__CUDA_ARCH__)
   // nvcc's compiler crashes if it sees the shared address of what it knows to lie elsewhere.
-  const bool shared = by_bytes<Completion> || __isShared(state);
+  const bool shared = __isShared(state);
+  INFLIGHT_REQUIRE(!by_bytes<Completion> || shared,
+                   "the state of a pipeline of transaction_bytes lies in shared memory");
   pipeline_ring ring{shared ? ptx::shared_address(state->full) : 0};
   ring.words = shared ? nullptr : state->full;
   return ring;
